@@ -1,0 +1,1 @@
+"""Runs graphs: compiles them to plans, holds variables.  Needs no model code."""

@@ -1,0 +1,158 @@
+"""Every exception the project raises on purpose.
+
+    StaticadError
+    ├── GraphError              building: an op was applied wrongly
+    │   ├── DTypeError          (TypeError)
+    │   ├── ShapeError          (ValueError)
+    │   ├── ArgumentError       (ValueError)  an attribute or argument has no meaning
+    │   └── UnknownNameError    (KeyError)
+    ├── GradientError           (ValueError)  differentiating
+    ├── FormatError             (ValueError)  a file is not what it says
+    ├── PlanError               (ValueError)  fetches, feeds, devices or sizes do not fit the graph
+    │   ├── FeedTypeError       (TypeError)
+    │   └── UnknownFetchError   (KeyError)
+    └── ExecutionError          (RuntimeError)  a running plan failed
+        └── Cancelled
+
+A message has four parts: what was asked, what was expected, what was found, and the
+user's line (for a gradient node the forward line too).  Code deep inside, such as type
+inference, knows only the middle two; whoever knows the rest adds it with `locate`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+
+class Site(NamedTuple):
+    """A line of the user's: file (relative to its import root), line number, function."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}, in {self.function}"
+
+
+class StaticadError(Exception):
+    """Base of all errors.
+
+    asked: what was being done, e.g. "matmul 'scores'"; expected, found: the two sides of
+    the complaint; site, forward_site: the user's lines; hint: the near miss, if there is one.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        asked: str | None = None,
+        expected: str | None = None,
+        found: str | None = None,
+        site: Site | None = None,
+        forward_site: Site | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.asked = asked
+        self.expected = expected
+        self.found = found
+        self.site = site
+        self.forward_site = forward_site
+        self.hint = hint
+
+    def locate(
+        self,
+        *,
+        asked: str | None = None,
+        site: Site | None = None,
+        forward_site: Site | None = None,
+    ) -> Self:
+        """Add what is not known yet; what is known already stays."""
+        self.asked = self.asked or asked
+        if self.site is None:
+            self.site, self.forward_site = site, forward_site
+        return self
+
+    def __str__(self) -> str:
+        lines = [f"{self.asked}: {self.problem}" if self.asked else self.problem]
+        for label, part in (
+            ("expected", self.expected),
+            ("found", self.found),
+            ("at", self.site),
+            ("forward", self.forward_site),
+            ("hint", self.hint),
+        ):
+            if part is not None:
+                lines.append(f"  {label + ':':<9} {part}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.problem, self.__dict__.copy())
+
+
+def _rebuild(cls: type[StaticadError], problem: str, state: dict[str, object]) -> StaticadError:
+    error = cls(problem)
+    error.__dict__.update(state)
+    return error
+
+
+class GraphError(StaticadError):
+    """An op was applied wrongly, or a graph is used in a way it does not allow."""
+
+
+class DTypeError(GraphError, TypeError):
+    """A dtype that the op does not admit, or dtypes that do not go together."""
+
+
+class ShapeError(GraphError, ValueError):
+    """Shapes, ranks or axes that do not fit."""
+
+
+class ArgumentError(GraphError, ValueError):
+    """An argument whose value has no meaning here."""
+
+
+class UnknownNameError(GraphError, KeyError):
+    """No node, signature or function has that name."""
+
+    __str__ = StaticadError.__str__
+
+
+class GradientError(StaticadError, ValueError):
+    """A derivative that does not exist, or was asked for wrongly."""
+
+
+class FormatError(StaticadError, ValueError):
+    """A file that is damaged, hostile, or newer than this version."""
+
+
+class PlanError(StaticadError, ValueError):
+    """Fetches, feeds, devices or sizes that do not fit the graph."""
+
+
+class FeedTypeError(PlanError, TypeError):
+    """A fetch or feed that is of the wrong kind altogether."""
+
+
+class UnknownFetchError(PlanError, KeyError):
+    """A fetch or feed that the graph does not hold."""
+
+    __str__ = StaticadError.__str__
+
+
+class ExecutionError(StaticadError, RuntimeError):
+    """A plan failed while it ran; nothing was committed."""
+
+
+class Cancelled(ExecutionError):
+    """A run was cancelled; nothing was committed."""
+
+
+def near_miss(name: str, known: Iterable[str]) -> str | None:
+    """A hint naming the known names most like `name`, or None."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return "did you mean " + " or ".join(repr(c) for c in close) + "?" if close else None

@@ -1,0 +1,384 @@
+"""The graph: an append-only SSA list of nodes, a flat table of bodies, named signatures.
+
+`Graph.append` is the only place that makes nodes: it checks the operands, completes the
+attributes, infers the output types and records where the user was.  Passes that copy
+nodes whose types they already know use `append_trusted`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import dims
+from .errors import ArgumentError, DTypeError, GraphError, Site, StaticadError, UnknownNameError
+from .errors import near_miss
+from .handle import Effect, Handle
+from .op import OPS, FunctionRef, Op
+from .types import KINDS, TensorType, promote_weak, weak_array
+
+
+class Node(NamedTuple):
+    """One application of an op.
+
+    Output k has the value id `start + k`; every input id is smaller than `start`.
+    `after` holds indices of nodes that run first (control dependencies).  `name` is the
+    explicit name with its scope, or None; `scope` the scope it was made in.  `site` and
+    `forward_site` index the graph's table of sites, where 0 is "unknown".
+    """
+
+    op: str
+    inputs: tuple[int, ...]
+    attributes: dict[str, Any]
+    types: tuple[TensorType, ...]
+    start: int
+    after: tuple[int, ...] = ()
+    name: str | None = None
+    scope: str = ""
+    device: str | None = None
+    site: int = 0
+    forward_site: int = 0
+
+    @property
+    def definition(self) -> Op:
+        return OPS[self.op]
+
+    @property
+    def outputs(self) -> range:
+        return range(self.start, self.start + len(self.types))
+
+
+@dataclass(frozen=True)
+class VariableSpec:
+    """Named state: its type, the value id that initialises it, and whether optimizers see it."""
+
+    name: str
+    type: TensorType
+    initial: int
+    trainable: bool
+    node: int  # the node that reads the value at the start of a run
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A named interface for callers that know no value ids: keys to values, and effects."""
+
+    name: str
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+    effects: tuple[int, ...] = ()  # node indices
+
+
+@dataclass(frozen=True)
+class Function:
+    """A body: a graph whose `parameter` nodes are the inputs, in order."""
+
+    name: str
+    body: Graph
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    @property
+    def input_types(self) -> tuple[TensorType, ...]:
+        return tuple(self.body.types[i] for i in self.inputs)
+
+    @property
+    def output_types(self) -> tuple[TensorType, ...]:
+        return tuple(self.body.types[i] for i in self.outputs)
+
+
+NO_SITE = Site("", 0, "")
+
+
+class Graph:
+    """Nodes in the order they were appended.
+
+    Value ids count the outputs of all nodes.  `types[v]` is a value's type and
+    `producers[v]` the index of its node.  Building is locked; a reader that took
+    `len(nodes)` sees an immutable prefix.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.nodes: list[Node] = []
+        self.types: list[TensorType] = []
+        self.producers: list[int] = []
+        self.functions: dict[str, Function] = {}
+        self.signatures: dict[str, Signature] = {}
+        self.variable_specs: dict[str, VariableSpec] = {}
+        self.sites: list[Site] = [NO_SITE]
+        self.seed = seed
+        self.lock = threading.RLock()
+        self._names: dict[str, int] = {}
+        self._site_ids: dict[Site, int] = {NO_SITE: 0}
+        self._constants: dict[tuple[Any, bytes], int] = {}
+        self._forward_site = 0
+        self._fixed_site: int | None = None
+        self._control: tuple[int, ...] = ()
+
+    # ---------------------------------------------------------------- building
+
+    def append(
+        self,
+        definition: Op,
+        inputs: Sequence[int] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        after: Iterable[int] = (),
+        name: str | None = None,
+        device: str | None = None,
+        site: int | None = None,
+    ) -> Node:
+        """Check, infer, and add a node.  Raises GraphError with the user's line."""
+        if site is None:
+            site = self.current_site() if self._fixed_site is None else self._fixed_site
+        try:
+            complete = definition.attributes(attributes or {})
+            operands = [self.types[i] for i in inputs]
+            if not definition.variadic and len(operands) != len(definition.inputs):
+                raise ArgumentError(
+                    "wrong number of operands",
+                    expected=f"{len(definition.inputs)}: {', '.join(definition.inputs)}",
+                    found=str(len(operands)),
+                )
+            inferred = definition.infer(*operands, **self._resolve(complete))
+        except StaticadError as error:
+            asked = definition.name + (f" {name!r}" if name is not None else "")
+            raise error.locate(
+                asked=asked, site=self.site(site), forward_site=self.site(self._forward_site)
+            ) from None
+        types = (inferred,) if isinstance(inferred, TensorType) else inferred
+        with self.lock:
+            node = Node(
+                definition.name, tuple(inputs), complete, types, len(self.types),
+                tuple(after) if after else (), name, self.current_scope(), device,
+                site, self._forward_site,
+            )  # fmt: skip
+            self.append_trusted(node)
+        return node
+
+    def append_trusted(self, node: Node) -> None:
+        """Add a node whose types and wiring are known to be right."""
+        index = len(self.nodes)
+        self.nodes.append(node)
+        for type_ in node.types:
+            self.types.append(type_)
+            self.producers.append(index)
+        if node.name is not None:
+            self._names.setdefault(node.name, index)
+
+    def _resolve(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """The attributes with function names replaced by the functions, for inference."""
+        for name, value in attributes.items():
+            if type(value) is FunctionRef:
+                return {**attributes, name: self.function(value)}
+        return attributes
+
+    def apply(self, definition: Op, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Append an op whose operands are handles or weak Python scalars; return handles.
+
+        Operands must already have equal dtypes where the op demands it; a scalar takes the
+        dtype of the first handle.
+        """
+        inputs = []
+        for operand in operands:
+            if isinstance(operand, Handle):
+                self.check_owner(operand, definition.name)
+                inputs.append(operand.id)
+            else:
+                first = next(o for o in operands if isinstance(o, Handle))
+                dtype = promote_weak(first.type.dtype, operand)
+                inputs.append(self.scalar(operand, dtype))
+        node = self.append(definition, inputs, attributes)
+        if len(node.types) == 1:
+            return self.handle(node.start)
+        return tuple(map(self.handle, node.outputs))
+
+    def scalar(self, value: bool | int | float | complex, dtype: Any) -> int:
+        """The value id of a 0-d constant; equal constants are one node."""
+        array = weak_array(value, dtype)
+        key = (dtype, array.tobytes())
+        found = self._constants.get(key)
+        if found is None:
+            found = self.append(OPS["constant"], (), {"value": array}).start
+            self._constants[key] = found
+        return found
+
+    def constant(self, array: np.ndarray[Any, Any]) -> Handle:
+        """A constant that holds a copy of `array`."""
+        array = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
+        if array.dtype not in KINDS:
+            raise DTypeError(
+                "a constant of a dtype that graphs do not hold",
+                expected=", ".join(d.name for d in KINDS),
+                found=str(array.dtype),
+            ).locate(asked="constant", site=self.site(self.current_site()))
+        array.flags.writeable = False
+        return self.handle(self.append(OPS["constant"], (), {"value": array}).start)
+
+    def handle(self, value: int) -> Handle:
+        return Handle(self, value)
+
+    def check_owner(self, handle: Handle, asked: str) -> None:
+        """Raises GraphError if the handle belongs to another graph."""
+        if handle.graph is not self:
+            raise GraphError(
+                "operands belong to two graphs",
+                asked=asked,
+                expected="tensors of one graph",
+                found=f"{handle.describe()} of another graph",
+                site=self.site(self.current_site()),
+            )
+
+    def add_variable(self, spec: VariableSpec) -> None:
+        self.variable_specs[spec.name] = spec
+
+    def add_function(self, function: Function) -> None:
+        """Enter a body in the table.  It may call only bodies that are there already."""
+        if function.name in self.functions:
+            raise GraphError(
+                f"function {function.name!r} exists",
+                asked="function",
+                expected="a new name",
+                found=repr(function.name),
+            )
+        for node in function.body.nodes:
+            if node.definition.effect == "writes":
+                raise GraphError(
+                    "a body writes a variable",
+                    asked=f"function {function.name!r}",
+                    expected="bodies without writes: return the new value and assign it outside",
+                    found=f"{node.op} of {node.attributes.get('variable')!r}",
+                    site=function.body.site(node.site),
+                )
+        self.functions[function.name] = function
+
+    def function(self, name: str) -> Function:
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise UnknownNameError(
+                f"no function {name!r}",
+                expected=", ".join(map(repr, self.functions)) or "no function is defined",
+                found=repr(name),
+                hint=near_miss(name, self.functions),
+            ) from None
+
+    # -------------------------------------------------- where the user is
+
+    def current_site(self) -> int:
+        """The site of the line that is building now; the builder's graph knows it."""
+        return 0
+
+    def current_scope(self) -> str:
+        return ""
+
+    def intern_site(self, site: Site) -> int:
+        found = self._site_ids.get(site)
+        if found is None:
+            found = self._site_ids[site] = len(self.sites)
+            self.sites.append(site)
+        return found
+
+    def site(self, index: int) -> Site | None:
+        return self.sites[index] if index else None
+
+    @contextmanager
+    def derived_from(self, site: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Building on the user's behalf: all nodes get one site, and a forward site that the
+        yielded function sets."""
+        with self.lock:
+            saved = self._fixed_site, self._forward_site
+            if self._fixed_site is None:
+                self._fixed_site = self.current_site() if site is None else site
+
+            def forward(site: int) -> None:
+                self._forward_site = site
+
+            try:
+                yield forward
+            finally:
+                self._fixed_site, self._forward_site = saved
+
+    # ---------------------------------------------------------------- names
+
+    def node_name(self, index: int) -> str:
+        """The explicit name, or scope, op and index."""
+        node = self.nodes[index]
+        if node.name is not None:
+            return node.name
+        prefix = f"{node.scope}/" if node.scope else ""
+        return f"{prefix}{node.op}_{index}"
+
+    def value_name(self, value: int) -> str:
+        """The node's name; with several outputs "name:k"."""
+        index = self.producers[value]
+        node = self.nodes[index]
+        name = self.node_name(index)
+        return name if len(node.types) == 1 else f"{name}:{value - node.start}"
+
+    def find(self, name: str) -> int:
+        """The index of the node called `name`.  Raises UnknownNameError."""
+        found = self._names.get(name)
+        if found is None:
+            _, _, tail = name.rpartition("_")
+            if tail.isdecimal() and tail.isascii() and len(tail) < 12:
+                index = int(tail)
+                if index < len(self.nodes) and self.node_name(index) == name:
+                    return index
+            raise UnknownNameError(
+                f"no node {name!r}",
+                expected="a name in the graph",
+                found=repr(name),
+                hint=near_miss(name, self._names),
+            )
+        return found
+
+    def value(self, name: str) -> int:
+        """The value id called `name` ("node" or "node:k").  Raises UnknownNameError."""
+        try:
+            index, k = self.find(name), 0
+        except UnknownNameError:
+            head, colon, tail = name.rpartition(":")
+            if not colon or not (tail.isdecimal() and tail.isascii() and len(tail) < 6):
+                raise
+            index, k = self.find(head), int(tail)
+        node = self.nodes[index]
+        if k >= len(node.types):
+            raise UnknownNameError(
+                f"node {self.node_name(index)!r} has no output {k}",
+                expected=f"{len(node.types)} output(s)",
+                found=repr(name),
+            )
+        return node.start + k
+
+    def has_name(self, name: str) -> bool:
+        return name in self._names
+
+    @property
+    def placeholders(self) -> list[Any]:
+        """Handles of the placeholders, in order."""
+        return [self.handle(n.start) for n in self.nodes if n.op == "placeholder"]
+
+    def effect(self, index: int) -> Effect:
+        return Effect(self, index)
+
+    def symbols(self) -> set[str]:
+        """Every symbol in the types of the sources."""
+        found: set[str] = set()
+        for type_ in self.types:
+            for d in type_.shape:
+                found |= dims.symbols_of(d)
+        return found
+
+    def __repr__(self) -> str:
+        return f"<graph of {len(self.nodes)} nodes>"
+
+
+__all__ = [
+    "NO_SITE", "Function", "Graph", "Node", "Signature", "VariableSpec",
+]  # fmt: skip

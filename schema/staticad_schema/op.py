@@ -1,0 +1,284 @@
+"""What an op is: its signature, its meaning, its derivative; and the registry of all ops.
+
+A definition is a type-inference function decorated with `@op(...)`.  Positional parameters
+are tensors, keyword-only parameters are attributes, and every facet that any later stage
+needs is an argument of the decorator, so that an op without one cannot be registered.
+This module does not know graphs: calling an op on `Symbol`s asks them to append a node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+
+import numpy as np
+
+from .dims import Dim
+from .errors import ArgumentError
+from .types import DType, TensorType
+
+Operand: TypeAlias = TensorType
+Array = np.ndarray[Any, Any]
+Types: TypeAlias = TensorType | tuple[TensorType, ...]
+Effect = Literal["pure", "random", "reads", "writes", "io"]
+
+# The kinds of attributes, as they are written in an op's signature.
+Ints: TypeAlias = tuple[int, ...]
+SymbolicShape: TypeAlias = "tuple[int | Dim, ...]"
+Slices: TypeAlias = "tuple[tuple[int | Dim | None, int | Dim | None, int], ...]"
+ArrayValue: TypeAlias = np.ndarray[Any, Any]
+
+
+class FunctionRef(str):
+    """The name of a body in the graph's function table."""
+
+    __slots__ = ()
+
+
+class Symbol(Protocol):
+    """What gradient rules and expansions compute with: a value of some graph."""
+
+    @property
+    def type(self) -> TensorType: ...
+
+    def apply(self, definition: Op, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Append a node to this symbol's graph and return its output or outputs."""
+        ...
+
+
+class Constant:
+    """The derivative is zero everywhere: a cotangent stops here."""
+
+    def __repr__(self) -> str:
+        return "constant"
+
+
+class Undefined(NamedTuple):
+    """There is no derivative, and asking for one is an error that says why."""
+
+    why: str
+
+
+constant = Constant()
+
+
+def undefined(why: str) -> Undefined:
+    return Undefined(why)
+
+
+class PerOperand:
+    """A gradient rule given as one function an operand, so that only what is asked is built."""
+
+    def __init__(self, *rules: Callable[..., Any] | None) -> None:
+        self.rules = rules
+
+
+def each(*rules: Callable[..., Any] | None) -> PerOperand:
+    """One rule `(inputs..., out, g, *, attributes) -> cotangent` an operand; None is constant."""
+    return PerOperand(*rules)
+
+
+Grad: TypeAlias = "Callable[..., Any] | PerOperand | Constant | Undefined | Literal['expand']"
+Batch: TypeAlias = "Callable[..., Any] | Literal['elementwise', 'map']"
+Jvp: TypeAlias = "Callable[..., Any] | Literal['derived', 'linear', 'multilinear']"
+
+
+class Parameter(NamedTuple):
+    """An attribute of an op."""
+
+    name: str
+    annotation: str
+    default: Any  # inspect.Parameter.empty if it must be given
+
+
+class Op:
+    """One definition.  Called on Symbols it appends a node; see `op` for the facets."""
+
+    __slots__ = (
+        "batch", "doc", "effect", "elementwise", "expand", "expr", "family", "grad",
+        "infer", "inputs", "jvp", "name", "numpy", "parameters", "rule_attributes", "site",
+        "variadic", "view", "widen",
+    )  # fmt: skip
+
+    def __init__(self, infer: Callable[..., Types], **facets: Any) -> None:
+        self.name: str = facets.pop("name")
+        self.infer = infer
+        self.doc = inspect.getdoc(infer) or ""
+        self.family = infer.__module__.rpartition(".")[2]
+        signature = inspect.signature(infer)
+        positional = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        self.variadic = any(p.kind is p.VAR_POSITIONAL for p in positional)
+        self.inputs: tuple[str, ...] = tuple(p.name for p in positional)
+        self.parameters: dict[str, Parameter] = {
+            p.name: Parameter(p.name, str(p.annotation), p.default)
+            for p in signature.parameters.values()
+            if p.kind is p.KEYWORD_ONLY
+        }
+        self.numpy: Callable[..., Any] | None = facets.pop("numpy")
+        self.grad: Grad = facets.pop("grad")
+        self.jvp: Jvp = facets.pop("jvp")
+        self.batch: Batch = facets.pop("batch")
+        self.effect: Effect = facets.pop("effect")
+        self.expr: str | None = facets.pop("expr")
+        self.expand: Callable[..., Any] | None = facets.pop("expand")
+        self.elementwise: bool = facets.pop("elementwise")
+        self.view: bool = facets.pop("view")
+        self.widen: bool = facets.pop("widen")
+        self.rule_attributes: dict[Any, tuple[str, ...]] = {}
+        if facets:
+            raise TypeError(f"op {self.name}: no such facet: {', '.join(facets)}")
+        self._check()
+
+    def _check(self) -> None:
+        problems = []
+        if not self.doc:
+            problems.append("a docstring")
+        if self.numpy is None and self.expand is None and self.effect in ("pure", "random"):
+            problems.append("numpy= (the meaning), or expand=")
+        if self.effect not in get_args(Effect):
+            problems.append(f"effect= one of {get_args(Effect)}")
+        if self.elementwise and self.expr is None and self.expand is None:
+            problems.append("expr= or expand= (elementwise ops are data for any C-like device)")
+        if self.jvp == "derived" and not self._derives_jvp():
+            problems.append("jvp= (a rule, 'linear' or 'multilinear'; elementwise ops derive it)")
+        if self.grad == "expand" and self.expand is None:
+            problems.append("expand= (grad='expand' follows from it)")
+        if self.batch not in ("elementwise", "map") and not callable(self.batch):
+            problems.append("batch= 'elementwise', an axis rule, or 'map'")
+        if problems:
+            raise TypeError(f"op {self.name} lacks " + "; ".join(problems))
+
+    def _derives_jvp(self) -> bool:
+        return (
+            self.elementwise
+            or isinstance(self.grad, Constant | Undefined)
+            or (self.grad == "expand")
+        )
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        """Append a node to the graph of the first operand that is a Symbol."""
+        for operand in operands:
+            apply = getattr(operand, "apply", None)
+            if apply is not None:
+                return apply(self, operands, attributes)
+        raise ArgumentError(
+            f"op {self.name} is applied to no tensor of a graph",
+            expected="at least one tensor",
+            found=", ".join(type(o).__name__ for o in operands) or "nothing",
+        )
+
+    def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All attributes in canonical order, defaults filled in.  Raises ArgumentError."""
+        if not self.parameters:
+            if given:
+                raise ArgumentError(
+                    f"unknown attribute {next(iter(given))!r}",
+                    expected="no attribute", found=", ".join(given),
+                )  # fmt: skip
+            return _NO_ATTRIBUTES
+        complete = {}
+        for name, parameter in self.parameters.items():
+            value = given.get(name, parameter.default)
+            if value is inspect.Parameter.empty:
+                raise ArgumentError(f"attribute {name!r} is missing", expected=parameter.annotation)
+            complete[name] = value
+        if len(given) > len(complete) or not given.keys() <= complete.keys():
+            extra = sorted(given.keys() - complete.keys())
+            raise ArgumentError(
+                f"unknown attribute {extra[0]!r}",
+                expected=", ".join(self.parameters),
+                found=", ".join(given),
+            )
+        return complete
+
+    def call_rule(
+        self, rule: Callable[..., Any], args: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Any:
+        """Call a facet with those attributes that its signature names."""
+        names = self.rule_attributes.get(rule)
+        if names is None:
+            parameters = inspect.signature(rule).parameters.values()
+            if any(p.kind is p.VAR_KEYWORD for p in parameters):
+                names = tuple(self.parameters)
+            else:
+                names = tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+            self.rule_attributes[rule] = names
+        return rule(*args, **{name: attributes[name] for name in names})
+
+
+_NO_ATTRIBUTES: dict[str, Any] = {}
+
+OPS: dict[str, Op] = {}
+"""The registry: every op by name."""
+
+
+def op(
+    *,
+    grad: Grad,
+    batch: Batch,
+    numpy: Callable[..., Any] | None = None,
+    jvp: Jvp = "derived",
+    effect: Effect = "pure",
+    expr: str | None = None,
+    expand: Callable[..., Any] | None = None,
+    elementwise: bool = False,
+    view: bool = False,
+    widen: bool = False,
+    name: str | None = None,
+) -> Callable[[Callable[..., Types]], Op]:
+    """Define an op; the decorated function infers its output type or types.
+
+    grad: `rule(*inputs, out, g, *, attributes)` returning one cotangent (or None) an operand,
+        or `each(...)` of one such rule an operand, `constant`, `undefined(why)`, or "expand"
+        (differentiate the expansion).  With several outputs `out` and `g` are tuples, and a
+        missing cotangent is None.  A variadic op's inputs come as one tuple.  Cotangents need
+        not have their operand's shape: whoever calls the rule sums them to it.
+    jvp: `rule(*inputs, out, tangents, *, attributes)` returning the tangent of the output(s);
+        `tangents` has one entry (or None) an operand.  Elementwise ops derive it from `grad`.
+        "linear": the op applied to all tangents at once (zeros where there is none);
+        "multilinear": the sum, over the operands that have a tangent, of the op with that
+        operand replaced by its tangent.
+    batch: "elementwise", `rule(*inputs, batched, *, attributes)` where `batched` says which
+        operands have a leading batch axis and the result has one, or "map" (no rule).
+    numpy: the meaning, arrays and all attributes to an array or a tuple of arrays.
+    effect: pure; random (draws numbers); reads or writes variables; io.
+    expr: a C expression in {operand names}, for elementwise ops.
+    expand: `(*inputs, *, attributes) -> output(s)`, the same in other ops.
+    elementwise: one output, computed element by element from broadcast operands.
+    view: the output may share its input's memory.
+    widen: float16 and bfloat16 compute in float32 and are rounded once.
+    """
+
+    def define(infer: Callable[..., Types]) -> Op:
+        definition = Op(
+            infer,
+            name=name or infer.__name__.rstrip("_"),
+            grad=grad, jvp=jvp, batch=batch, numpy=numpy, effect=effect, expr=expr,
+            expand=expand, elementwise=elementwise, view=view, widen=widen,
+        )  # fmt: skip
+        if definition.name in OPS:
+            raise TypeError(f"op {definition.name} is defined twice")
+        OPS[definition.name] = definition
+        return definition
+
+    return define
+
+
+def registry_digest() -> str:
+    """A digest of every registered signature; a change to it means a new format version."""
+    lines = []
+    for name in sorted(OPS):
+        definition = OPS[name]
+        attributes = [
+            f"{p.name}: {p.annotation}"
+            + ("" if p.default is inspect.Parameter.empty else f" = {p.default!r}")
+            for p in definition.parameters.values()
+        ]
+        star = "*" if definition.variadic else ""
+        lines.append(f"{name}({star}{', '.join(definition.inputs)}; {', '.join(attributes)})")
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""The definitions, one module a family.  Importing this package fills the registry."""

@@ -1,0 +1,224 @@
+"""dtypes, the type of a value, and the rules by which types go together.
+
+What a dtype *is* (its kind, its width, what it computes in) is stated here once, because
+NumPy does not count bfloat16 among the floating dtypes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from . import dims
+from .dims import Shape
+from .errors import ArgumentError, DTypeError, ShapeError, near_miss
+
+DType = np.dtype[Any]
+
+BOOL = np.dtype(np.bool_)
+INT8, INT16, INT32, INT64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
+UINT8, UINT16, UINT32, UINT64 = (np.dtype(t) for t in (np.uint8, np.uint16, np.uint32, np.uint64))
+FLOAT16, FLOAT32, FLOAT64 = (np.dtype(t) for t in (np.float16, np.float32, np.float64))
+BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
+COMPLEX64, COMPLEX128 = (np.dtype(t) for t in (np.complex64, np.complex128))
+
+KINDS: dict[DType, str] = {
+    BOOL: "bool",
+    **dict.fromkeys((INT8, INT16, INT32, INT64), "int"),
+    **dict.fromkeys((UINT8, UINT16, UINT32, UINT64), "uint"),
+    **dict.fromkeys((FLOAT16, BFLOAT16, FLOAT32, FLOAT64), "float"),
+    **dict.fromkeys((COMPLEX64, COMPLEX128), "complex"),
+}
+"""Every supported dtype and its kind."""
+
+NAMES: dict[str, DType] = {d.name: d for d in KINDS}
+
+FLOATING = frozenset({"float"})
+INEXACT = frozenset({"float", "complex"})
+INTEGER = frozenset({"int", "uint"})
+REAL = frozenset({"int", "uint", "float"})
+NUMERIC = frozenset({"int", "uint", "float", "complex"})
+ANY = frozenset(KINDS.values())
+
+DEFAULT_FLOAT, DEFAULT_INT = FLOAT32, INT64
+
+# The half floats compute in float32 and are rounded once per op.
+WIDENED: dict[DType, DType] = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
+REAL_OF: dict[DType, DType] = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}
+COMPLEX_OF: dict[DType, DType] = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
+
+
+class TensorType(NamedTuple):
+    """What is known of a value when the graph is built: its dtype and shape."""
+
+    dtype: DType
+    shape: Shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def kind(self) -> str:
+        """bool, int, uint, float or complex."""
+        return KINDS[self.dtype]
+
+    @property
+    def is_static(self) -> bool:
+        return dims.is_static(self.shape)
+
+    def with_shape(self, shape: Iterable[dims.Size]) -> TensorType:
+        return TensorType(self.dtype, tuple(shape))
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        return TensorType(dtype, self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+def nbytes(type_: TensorType) -> int:
+    """The size of a value of static type."""
+    return math.prod(dims.bind_shape(type_.shape, {})) * type_.dtype.itemsize
+
+
+def as_dtype(dtype: Any) -> DType:
+    """The dtype that `dtype` names: a dtype, a name, a NumPy scalar type, bool, int or float.
+
+    `float` and `int` mean the defaults, float32 and int64.  Raises DTypeError.
+    """
+    if isinstance(dtype, np.dtype):
+        found = dtype.newbyteorder("=")
+    elif isinstance(dtype, str):
+        if dtype not in NAMES:
+            raise DTypeError(
+                "not a dtype",
+                expected=", ".join(NAMES),
+                found=repr(dtype),
+                hint=near_miss(dtype, NAMES),
+            )
+        found = NAMES[dtype]
+    elif dtype in (float, int, bool, complex):
+        found = {float: FLOAT32, int: INT64, bool: BOOL, complex: COMPLEX64}[dtype]
+    else:
+        try:
+            found = np.dtype(dtype)
+        except TypeError:
+            raise DTypeError("not a dtype", expected=", ".join(NAMES), found=repr(dtype)) from None
+    if found not in KINDS:
+        raise DTypeError("not a supported dtype", expected=", ".join(NAMES), found=str(found))
+    return found
+
+
+_FLOATS = (FLOAT16, FLOAT32, FLOAT64)
+
+
+def promote(a: DType, b: DType) -> DType:
+    """The common dtype of two operands, as the array API's table with these additions.
+
+    An integer or bool never widens a float; float16 with bfloat16 gives float32.
+    Raises DTypeError for int64 with uint64, which have no common integer.
+    """
+    if a == b:
+        return a
+    ka, kb = KINDS[a], KINDS[b]
+    rank = {"bool": 0, "int": 1, "uint": 1, "float": 2, "complex": 3}
+    if rank[ka] < rank[kb]:
+        a, b, ka, kb = b, a, kb, ka
+    if rank[ka] > rank[kb]:
+        if ka == "complex" and kb == "float" and b == FLOAT64:
+            return COMPLEX128
+        return a
+    if ka == kb == "float" and BFLOAT16 in (a, b):
+        other = b if a == BFLOAT16 else a
+        return FLOAT32 if other == FLOAT16 else other
+    if {a, b} & {UINT64} and "int" in (ka, kb):
+        raise DTypeError(
+            "a signed integer and uint64 have no common dtype",
+            expected="equal dtypes; use cast on one side",
+            found=f"{a.name} and {b.name}",
+        )
+    return np.promote_types(a, b)
+
+
+def promote_weak(dtype: DType, scalar: bool | int | float | complex) -> DType:
+    """The dtype in which a Python scalar meets an operand of `dtype`."""
+    kind = KINDS[dtype]
+    if isinstance(scalar, bool) or kind == "complex":
+        return dtype
+    if isinstance(scalar, int):
+        return DEFAULT_INT if kind == "bool" else dtype
+    if isinstance(scalar, float):
+        return dtype if kind == "float" else DEFAULT_FLOAT
+    return COMPLEX_OF.get(dtype, COMPLEX64)
+
+
+def weak_array(scalar: bool | int | float | complex, dtype: DType) -> np.ndarray[Any, Any]:
+    """The scalar as a 0-d array of `dtype`.  Raises ArgumentError if an integer does not fit."""
+    if isinstance(scalar, int) and KINDS[dtype] in INTEGER:
+        limits = np.iinfo(dtype)
+        if not limits.min <= scalar <= limits.max:
+            raise ArgumentError(
+                f"the Python integer {scalar} does not fit {dtype.name}",
+                expected=f"{limits.min} to {limits.max}",
+                found=str(scalar),
+            )
+    with np.errstate(over="ignore"):
+        return np.array(scalar, dtype)
+
+
+def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
+    """The shape to which all broadcast.  Raises ShapeError."""
+    result: Shape | None = None
+    for shape in shapes:
+        if result is None or result == shape:
+            result = shape
+            continue
+        longer, shorter = (result, shape) if len(result) >= len(shape) else (shape, result)
+        lead = len(longer) - len(shorter)
+        try:
+            result = longer[:lead] + tuple(map(dims.broadcast, longer[lead:], shorter))
+        except ShapeError:
+            raise ShapeError(
+                "shapes do not broadcast",
+                expected="equal sizes, or 1, on aligned axes",
+                found=f"{shape_text(result)} and {shape_text(shape)}",
+                hint=_transposed_hint(result, shape),
+            ) from None
+    return () if result is None else result
+
+
+def _transposed_hint(a: Shape, b: Shape) -> str | None:
+    if len(a) == len(b) >= 2 and a[-2:] == b[-2:][::-1] and a[-2:] != b[-2:]:
+        return "one of them looks transposed"
+    return None
+
+
+def shape_text(shape: Shape) -> str:
+    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+
+
+def normalize_axis(axis: int, ndim: int) -> int:
+    """The axis counted from the front.  Raises ShapeError if there is none."""
+    if not -ndim <= axis < ndim:
+        raise ShapeError(
+            f"no axis {axis}",
+            expected=f"an axis from {-ndim} to {ndim - 1}" if ndim else "no axis: a 0-d tensor",
+            found=f"axis {axis} of a tensor of rank {ndim}",
+        )
+    return axis % ndim
+
+
+def normalize_axes(axis: int | tuple[int, ...] | None, ndim: int) -> tuple[int, ...]:
+    """Axes as an ascending tuple from the front; None means all.  Raises ShapeError."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = sorted(normalize_axis(a, ndim) for a in given)
+    if len(set(axes)) != len(axes):
+        raise ShapeError("an axis is given twice", expected="distinct axes", found=str(given))
+    return tuple(axes)
