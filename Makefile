@@ -1,0 +1,70 @@
+# Everything a contributor types. `make help` prints the line after each target's `##`.
+
+PYTHON ?= python3
+# Tools are called by module or by path in here, so that nothing depends on an activated environment.
+BIN := .venv/bin
+PROTOS = $(wildcard schema/staticad_schema/*.proto)
+# Compiled from the folder `schema`, so that a proto's registered path is its import path.
+PROTOC = $(BIN)/python -m grpc_tools.protoc -I schema $(PROTOS)
+
+.DEFAULT_GOAL := help
+.PHONY: install demo test test-all check proto docs golden bench wheel clean help
+
+install: .venv/.installed ## create .venv and install staticad in it, editable, with all tools
+
+# The stamp makes every other target install by itself, once, and again when pyproject.toml changes.
+.venv/.installed: pyproject.toml
+	@echo "installing into .venv (a few hundred MB, some minutes the first time)"
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo,dev]"
+	touch $@
+
+demo: .venv/.installed ## build, differentiate and train a network; train it further in another process
+	$(BIN)/python -m models.demo
+
+test: .venv/.installed ## run the tests, except those marked slow
+	$(BIN)/python -m pytest -n 2 -q
+
+test-all: .venv/.installed ## run all tests, also the slow ones
+	$(BIN)/python -m pytest -n 2 -q -m ""
+
+check: .venv/.installed ## check format, lint, types, architecture, and that generated files are current
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/buf lint schema
+	@# Each released version of a proto is kept; the present one must still read what those wrote.
+	@for old in $(wildcard tests/compat/graph.v*.proto); do \
+		echo "buf breaking schema --against $$old"; \
+		$(BIN)/buf breaking schema --against $$old || exit 1; \
+	done
+	@echo "comparing the generated protobuf code with the committed"
+	@rm -rf .cache/proto && mkdir -p .cache/proto
+	@$(PROTOC) --python_out=.cache/proto --pyi_out=.cache/proto
+	@cd .cache/proto && for new in staticad_schema/*; do \
+		diff -u ../../schema/$$new $$new || { echo "not current: run make proto"; exit 1; }; \
+	done
+	$(BIN)/python docs/generate.py --check
+
+proto: .venv/.installed ## generate the Python code of the protobuf files
+	$(PROTOC) --python_out=schema --pyi_out=schema
+
+docs: .venv/.installed ## generate the pages in docs/ that follow from the code
+	$(BIN)/python docs/generate.py
+
+golden: .venv/.installed ## rewrite the text goldens from what the code does now; read the diff
+	STATICAD_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q -m "" tests/golden
+
+bench: .venv/.installed ## time the workloads beside the installed peers (PEERS_HOME), as one table
+	$(BIN)/python benchmarks/run.py --table
+
+wheel: .venv/.installed ## build the wheel into dist/
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+clean: ## remove build outputs and caches; .venv stays
+	rm -rf build dist out .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
