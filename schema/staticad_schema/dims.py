@@ -21,14 +21,14 @@ class Call(NamedTuple):
     """An unevaluated function of two dimensions, an atom of a polynomial."""
 
     function: str
-    left: "Size"
-    right: "Size"
+    left: Size
+    right: Size
 
 
-Atom = Union[str, Call]
+Atom = str | Call
 # The powers of the atoms, in order: (("batch", 1), ("time", 2)).
 Monomial = tuple[tuple[Atom, int], ...]
-Size = Union[int, "Dim"]
+Size = Union[int, "Dim"]  # a string cannot stand in X | Y at run time
 Shape = tuple[Size, ...]
 
 FUNCTIONS = ("floordiv", "mod", "min", "max", "broadcast")
@@ -153,23 +153,23 @@ def symbol(name: str) -> Dim:
 
 
 def symbols_of(size: Size) -> set[str]:
+    """The symbols of a size; none of an int."""
     return set() if isinstance(size, int) else size.symbols()
 
 
 def bind(size: Size, sizes: Mapping[str, int]) -> int:
+    """The value of a size for given sizes of its symbols."""
     return size if isinstance(size, int) else size.bind(sizes)
 
 
 def bind_shape(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape for given sizes of its symbols."""
     return tuple(d if isinstance(d, int) else d.bind(sizes) for d in shape)
 
 
 def is_static(shape: Shape) -> bool:
     """Whether every size is an int."""
-    for d in shape:
-        if not isinstance(d, int):
-            return False
-    return True
+    return all(isinstance(d, int) for d in shape)
 
 
 def same_size(a: Size, b: Size) -> bool | None:
@@ -214,6 +214,7 @@ def ceildiv(a: Size, b: Size) -> Size:
 
 
 def modulo(a: Size, b: Size) -> Size:
+    """The remainder of a // b."""
     if isinstance(a, int) and isinstance(b, int):
         if b == 0:
             raise ShapeError("a size is divided by zero", expected="a non-zero size", found="0")
@@ -222,10 +223,12 @@ def modulo(a: Size, b: Size) -> Size:
 
 
 def minimum(a: Size, b: Size) -> Size:
+    """The smaller of two sizes, evaluated where their difference is known."""
     return _extremum("min", a, b)
 
 
 def maximum(a: Size, b: Size) -> Size:
+    """The larger of two sizes, evaluated where their difference is known."""
     return _extremum("max", a, b)
 
 
@@ -239,7 +242,7 @@ def broadcast(a: Size, b: Size) -> Size:
     if a == 1:
         return b
     if isinstance(a, int):
-        if isinstance(b, int) or same_size(a, b) is False and same_size(b, 1) is False:
+        if isinstance(b, int) or (same_size(a, b) is False and same_size(b, 1) is False):
             raise ShapeError(
                 "sizes do not broadcast", expected=f"{a}, or 1", found=f"{a} against {b}"
             )

@@ -12,7 +12,7 @@
     │   ├── FeedTypeError       (TypeError)
     │   └── UnknownFetchError   (KeyError)
     └── ExecutionError          (RuntimeError)  a running plan failed
-        └── Cancelled
+        └── CancelledError
 
 A message has four parts: what was asked, what was expected, what was found, and the
 user's line (for a gradient node the forward line too).  Code deep inside, such as type
@@ -148,7 +148,7 @@ class ExecutionError(StaticadError, RuntimeError):
     """A plan failed while it ran; nothing was committed."""
 
 
-class Cancelled(ExecutionError):
+class CancelledError(ExecutionError):
     """A run was cancelled; nothing was committed."""
 
 

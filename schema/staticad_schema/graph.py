@@ -11,46 +11,24 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import dims
-from .errors import ArgumentError, DTypeError, GraphError, Site, StaticadError, UnknownNameError
-from .errors import near_miss
+from .errors import (
+    ArgumentError,
+    DTypeError,
+    GraphError,
+    Site,
+    StaticadError,
+    UnknownNameError,
+    near_miss,
+)
 from .handle import Effect, Handle
+from .node import Node
 from .op import OPS, FunctionRef, Op
 from .types import KINDS, TensorType, promote_weak, weak_array
-
-
-class Node(NamedTuple):
-    """One application of an op.
-
-    Output k has the value id `start + k`; every input id is smaller than `start`.
-    `after` holds indices of nodes that run first (control dependencies).  `name` is the
-    explicit name with its scope, or None; `scope` the scope it was made in.  `site` and
-    `forward_site` index the graph's table of sites, where 0 is "unknown".
-    """
-
-    op: str
-    inputs: tuple[int, ...]
-    attributes: dict[str, Any]
-    types: tuple[TensorType, ...]
-    start: int
-    after: tuple[int, ...] = ()
-    name: str | None = None
-    scope: str = ""
-    device: str | None = None
-    site: int = 0
-    forward_site: int = 0
-
-    @property
-    def definition(self) -> Op:
-        return OPS[self.op]
-
-    @property
-    def outputs(self) -> range:
-        return range(self.start, self.start + len(self.types))
 
 
 @dataclass(frozen=True)
@@ -145,7 +123,7 @@ class Graph:
                     expected=f"{len(definition.inputs)}: {', '.join(definition.inputs)}",
                     found=str(len(operands)),
                 )
-            inferred = definition.infer(*operands, **self._resolve(complete))
+            inferred = definition.infer(*operands, **self.resolved(complete))
         except StaticadError as error:
             asked = definition.name + (f" {name!r}" if name is not None else "")
             raise error.locate(
@@ -171,8 +149,8 @@ class Graph:
         if node.name is not None:
             self._names.setdefault(node.name, index)
 
-    def _resolve(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        """The attributes with function names replaced by the functions, for inference."""
+    def resolved(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """The attributes with function names replaced by the functions, for op facets."""
         for name, value in attributes.items():
             if type(value) is FunctionRef:
                 return {**attributes, name: self.function(value)}

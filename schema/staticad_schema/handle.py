@@ -8,18 +8,48 @@ subclass that users hold.  Promotion happens here: operands are brought to one d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from .errors import DTypeError, Site
+from .node import Node
 from .op import OPS, Op
 from .types import DType, TensorType, promote, promote_weak
 
-if TYPE_CHECKING:
-    from .graph import Graph, Node
-
 WEAK = (bool, int, float, complex)
+
+
+class Owner(Protocol):
+    """What handles need of their graph."""
+
+    types: list[TensorType]
+    nodes: list[Node]
+    producers: list[int]
+
+    def apply(self, definition: Op, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Append an op to handles and scalars; return handles."""
+
+    def scalar(self, value: bool | int | float | complex, dtype: DType) -> int:
+        """The value id of a 0-d constant."""
+
+    def constant(self, array: np.ndarray[Any, Any]) -> Any:
+        """A handle of a constant."""
+
+    def handle(self, value: int) -> Any:
+        """The handle of a value id."""
+
+    def site(self, index: int) -> Site | None:
+        """The site with that index."""
+
+    def current_site(self) -> int:
+        """The index of the site that is building now."""
+
+    def value_name(self, value: int) -> str:
+        """A value's name."""
+
+    def node_name(self, index: int) -> str:
+        """A node's name."""
 
 
 class Effect:
@@ -27,7 +57,7 @@ class Effect:
 
     __slots__ = ("graph", "node_index")
 
-    def __init__(self, graph: Graph, node_index: int) -> None:
+    def __init__(self, graph: Owner, node_index: int) -> None:
         self.graph = graph
         self.node_index = node_index
 
@@ -46,7 +76,7 @@ class Handle:
     # ndarray + handle must ask the handle, not build an array of objects.
     __array_ufunc__: ClassVar[None] = None
 
-    def __init__(self, graph: Graph, id: int) -> None:
+    def __init__(self, graph: Owner, id: int) -> None:
         self.graph = graph
         self.id = id
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .dims import Dim
 from .errors import ArgumentError
-from .types import DType, TensorType
+from .types import TensorType
 
 Operand: TypeAlias = TensorType
 Array = np.ndarray[Any, Any]
@@ -65,6 +65,7 @@ constant = Constant()
 
 
 def undefined(why: str) -> Undefined:
+    """There is no derivative, because of `why`."""
     return Undefined(why)
 
 

@@ -199,6 +199,7 @@ def _transposed_hint(a: Shape, b: Shape) -> str | None:
 
 
 def shape_text(shape: Shape) -> str:
+    """A shape as Python writes a tuple."""
     return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 

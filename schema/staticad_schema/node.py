@@ -1,0 +1,40 @@
+"""Node: one application of an op, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .op import OPS, Op
+from .types import TensorType
+
+
+class Node(NamedTuple):
+    """One application of an op.
+
+    Output k has the value id `start + k`; every input id is smaller than `start`.
+    `after` holds indices of nodes that run first (control dependencies).  `name` is the
+    explicit name with its scope, or None; `scope` the scope it was made in.  `site` and
+    `forward_site` index the graph's table of sites, where 0 is "unknown".
+    """
+
+    op: str
+    inputs: tuple[int, ...]
+    attributes: dict[str, Any]
+    types: tuple[TensorType, ...]
+    start: int
+    after: tuple[int, ...] = ()
+    name: str | None = None
+    scope: str = ""
+    device: str | None = None
+    site: int = 0
+    forward_site: int = 0
+
+    @property
+    def definition(self) -> Op:
+        """The op's definition."""
+        return OPS[self.op]
+
+    @property
+    def outputs(self) -> range:
+        """The value ids of the outputs."""
+        return range(self.start, self.start + len(self.types))
