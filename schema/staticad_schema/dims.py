@@ -10,6 +10,7 @@ Symbols stand for sizes, so they are never negative.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import NamedTuple, Union
@@ -30,6 +31,11 @@ Atom = str | Call
 Monomial = tuple[tuple[Atom, int], ...]
 Size = Union[int, "Dim"]  # a string cannot stand in X | Y at run time
 Shape = tuple[Size, ...]
+
+# The number of elements of a hostile shape must not take for ever to multiply out.
+_MAX_TERMS = 10_000
+# Nor a division that goes on (x**1000 by x + y); a longer quotient counts as none.
+_MAX_QUOTIENT = 200
 
 FUNCTIONS = ("floordiv", "mod", "min", "max", "broadcast")
 
@@ -68,9 +74,16 @@ class Dim:
         return 0 - self
 
     def __mul__(self, other: Size) -> Size:
+        lefts, rights = _terms(self), _terms(other)
+        if len(lefts) * len(rights) > _MAX_TERMS:
+            raise ShapeError(
+                "a dimension's polynomial has too many terms",
+                expected=f"products of at most {_MAX_TERMS} terms",
+                found=f"{len(lefts)} times {len(rights)} terms",
+            )
         product: dict[Monomial, int] = {}
-        for left, a in _terms(self).items():
-            for right, b in _terms(other).items():
+        for left, a in lefts.items():
+            for right, b in rights.items():
                 monomial = _times(left, right)
                 product[monomial] = product.get(monomial, 0) + a * b
         return _normal(product)
@@ -260,6 +273,8 @@ def divide_exactly(a: Size, b: Size) -> Size | None:
     lead = max(divisor, key=_order)
     quotient: dict[Monomial, int] = {}
     while remainder:
+        if len(quotient) > _MAX_QUOTIENT:
+            return None
         top = max(remainder, key=_order)
         monomial = _over(top, lead)
         if monomial is None or remainder[top] % divisor[lead]:
@@ -415,10 +430,11 @@ def _atom_text(atom: Atom) -> str:
         return f"{atom.function}({atom.left}, {atom.right})"
     if _PLAIN.fullmatch(atom) and atom not in FUNCTIONS:
         return atom
-    return '"' + atom.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return json.dumps(atom, ensure_ascii=False)
 
 
-_TOKEN = re.compile(r'\s*(?:(\d+)|([^\W\d]\w*)|("(?:[^"\\]|\\.)*")|(\*\*|[-+*(),]))')
+_TOKEN = re.compile(r'\s*(?:([0-9]+)|([^\W\d]\w*)|("(?:[^"\\]|\\.)*")|(\*\*|[-+*(),]))')
+_NUMBER = re.compile("[0-9]+")
 _DEPTH = 50
 
 
@@ -458,7 +474,7 @@ def _parse_product(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
         factor, at = _parse_atom(tokens, at, depth)
         if at + 1 < len(tokens) and tokens[at] == "**":
             power = tokens[at + 1]
-            if not power.isdigit() or len(power) > 2:
+            if not _NUMBER.fullmatch(power) or len(power) > 2:
                 raise FormatError("not a power", expected="a small integer", found=power[:20])
             at += 2
             for _ in range(int(power)):
@@ -475,7 +491,7 @@ def _parse_atom(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
     if at >= len(tokens):
         raise FormatError("a dimension ends early", expected="a size or a name", found="the end")
     token = tokens[at]
-    if token.isdigit():
+    if _NUMBER.fullmatch(token):
         if len(token) > 19:
             raise FormatError("a size is too large", expected="at most 2**63", found=token[:30])
         return int(token), at + 1
@@ -485,8 +501,10 @@ def _parse_atom(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
         right, at = _parse_sum(tokens, at, depth + 1)
         return apply(token, left, right), _expect(tokens, at, ")")
     if token[0] == '"' and len(token) > 2:
-        name = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], token[1:-1])
-        return symbol(name), at + 1
+        try:
+            return symbol(json.loads(token)), at + 1
+        except ValueError:
+            raise FormatError("not a name", expected="JSON text", found=token[:50]) from None
     if _PLAIN.fullmatch(token):
         return symbol(token), at + 1
     raise FormatError("not a dimension", expected="a size or a name", found=token[:50])
