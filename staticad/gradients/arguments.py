@@ -1,0 +1,112 @@
+"""Checking what the functions of this package are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.errors import GradientError, GraphError
+from staticad_schema.graph import Graph
+from staticad_schema.handle import WEAK, Handle
+from staticad_schema.types import INEXACT
+
+from .cone import is_inexact
+from .fit import filled
+
+
+def handles(given: Any, what: str, asked: str) -> list[Any]:
+    """A tensor, or a sequence of tensors, as a list.  Raises GradientError for anything else."""
+    items = [given] if isinstance(given, Handle) else given
+    if not isinstance(items, list | tuple):
+        raise GradientError(
+            f"{what} is no tensor",
+            asked=asked,
+            expected="a tensor or a list of tensors",
+            found=type(given).__name__,
+        )
+    for item in items:
+        if not isinstance(item, Handle):
+            raise GradientError(
+                f"{what} holds something that is no tensor",
+                asked=asked,
+                expected="tensors",
+                found=repr(item)[:80],
+            )
+    return list(items)
+
+
+def common_graph(tensors: Sequence[Any], asked: str) -> Graph:
+    """The one graph of all tensors.  Raises GraphError naming two that differ."""
+    graph: Graph = tensors[0].graph
+    for t in tensors[1:]:
+        if t.graph is not graph:
+            raise GraphError(
+                "tensors belong to two graphs",
+                asked=asked,
+                expected="tensors of one graph",
+                found=f"{tensors[0].describe()} and {t.describe()}",
+                site=graph.site(graph.current_site()),
+            )
+    return graph
+
+
+def check_differentiable(graph: Graph, tensors: Sequence[Any], what: str, asked: str) -> None:
+    """Raises GradientError for integer and bool tensors."""
+    for t in tensors:
+        if not is_inexact(graph, t.id):
+            raise GradientError(
+                f"{what} of dtype {t.type.dtype.name} is not differentiable",
+                asked=asked,
+                expected=f"a tensor of kind {' or '.join(sorted(INEXACT))}",
+                found=t.describe(),
+                site=graph.site(graph.current_site()),
+                hint="cast it to a floating dtype, and differentiate with respect to the result",
+            )
+
+
+def seeds(
+    graph: Graph, given: Any, tensors: Sequence[Any], what: str, asked: str
+) -> list[Any | None]:
+    """One handle or None a tensor, from tensors, arrays, Python scalars or None."""
+    if given is None:
+        return [None] * len(tensors)
+    items = list(given) if isinstance(given, list | tuple) else [given]
+    if len(items) != len(tensors):
+        raise GradientError(
+            f"wrong number of {what}s",
+            asked=asked,
+            expected=f"{len(tensors)}, one for each tensor",
+            found=str(len(items)),
+            site=graph.site(graph.current_site()),
+        )
+    return [_seed(graph, s, t, what, asked) for s, t in zip(items, tensors, strict=True)]
+
+
+def _seed(graph: Graph, given: Any, tensor: Any, what: str, asked: str) -> Any | None:
+    if given is None:
+        return None
+    if isinstance(given, WEAK):
+        return filled(graph, given, tensor.type)
+    seed = (
+        graph.constant(np.asarray(given)) if isinstance(given, np.ndarray | np.generic) else given
+    )
+    if not isinstance(seed, Handle):
+        raise GradientError(
+            f"a {what} is no tensor",
+            asked=asked,
+            expected="a tensor, an array, a scalar or None",
+            found=type(given).__name__,
+        )
+    if seed.graph is not graph:
+        common_graph([tensor, seed], asked)
+    if seed.type != tensor.type:
+        raise GradientError(
+            f"a {what} does not have the type of its tensor",
+            asked=asked,
+            expected=f"{tensor.type}, as {tensor.describe()}",
+            found=str(seed.type),
+            site=graph.site(graph.current_site()),
+        )
+    return seed

@@ -1,0 +1,85 @@
+"""The part of a graph that a derivative passes through.
+
+Between `ys` and `xs` lie the nodes that some y depends on and that can depend on some x.
+Since operands always have smaller ids than results, ancestors of the ys older than the
+oldest x need not be looked at: the walk costs what the part costs, not what the graph does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from staticad_schema.graph import Graph, Node
+from staticad_schema.op import OPS, Constant, Op, PerOperand
+from staticad_schema.types import INEXACT, KINDS
+
+
+@dataclass(frozen=True)
+class Cone:
+    """nodes: indices in ascending order, of the nodes visited; active: values through which
+    an infinitesimal change of some x reaches its consumers."""
+
+    nodes: tuple[int, ...]
+    active: frozenset[int]
+
+
+def is_inexact(graph: Graph, value: int) -> bool:
+    """Whether a value is floating or complex."""
+    return KINDS[graph.types[value].dtype] in INEXACT
+
+
+def passes(definition: Op, operand: int) -> bool:
+    """Whether an op's derivative for the operand of that position is not zero by rule."""
+    grad = definition.grad
+    if isinstance(grad, Constant):
+        return False
+    if isinstance(grad, PerOperand):
+        return grad.rules[operand] is not None
+    return True
+
+
+def ancestors(graph: Graph, ys: Iterable[int], oldest: int) -> list[int]:
+    """Indices, ascending, of the nodes with an output of id `oldest` or more that ys depend on."""
+    producers, nodes = graph.producers, graph.nodes
+    stack = [y for y in ys if y >= oldest]
+    seen: set[int] = set()
+    while stack:
+        index = producers[stack.pop()]
+        if index not in seen:
+            seen.add(index)
+            for i in nodes[index].inputs:
+                if i >= oldest:
+                    stack.append(i)
+    return sorted(seen)
+
+
+def cone(
+    graph: Graph, ys: Collection[int], xs: Collection[int], stops: Collection[int] = ()
+) -> Cone:
+    """The nodes between ys and xs, and which values carry a derivative.
+
+    A value in `stops` is taken as independent of what it was computed from.
+    """
+    if not xs or not ys:
+        return Cone((), frozenset())
+    visited = ancestors(graph, ys, min(xs))
+    active, halted = set(xs), frozenset(stops)
+    nodes = graph.nodes
+    for index in visited:
+        node = nodes[index]
+        if _carries(graph, node, active):
+            for out in node.outputs:
+                if out not in halted and is_inexact(graph, out):
+                    active.add(out)
+    return Cone(tuple(visited), frozenset(active))
+
+
+def _carries(graph: Graph, node: Node, active: set[int]) -> bool:
+    definition: Op | None = None
+    for k, i in enumerate(node.inputs):
+        if i in active:
+            definition = definition or OPS[node.op]
+            if passes(definition, k):
+                return True
+    return False

@@ -1,0 +1,171 @@
+"""Forward mode: `jvp` walks from xs to ys and adds the nodes of the tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from staticad_schema.errors import GradientError
+from staticad_schema.graph import Graph, Node
+from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
+
+from . import arguments
+from .cone import cone, passes
+from .expansion import expand_node
+from .fit import broadcast, filled
+
+
+def jvp(ys: Any, xs: Any, tangents: Any = None, *, stop_gradients: Any = ()) -> list[Any]:
+    """The directional derivative of each of ys along `tangents`, as new nodes of the graph.
+
+    ys: a floating or complex tensor, or a list of them.  xs: a tensor or a list of them.
+    tangents: the direction, one tensor, array or scalar for each of xs, of its type (None:
+    ones).  stop_gradients: tensors taken as independent of what they were computed from.
+
+    Returns one tensor for each of ys, of the type of its y; zeros where y does not depend on
+    any x.  One pass, whatever the number of ys; `gradients` is one pass whatever the number
+    of xs.  Raises GradientError for integer tensors and ops without a derivative.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float64", (3,), name="x")
+    ...     (dy,) = sad.jvp(sad.sum(x * x), x, [[1.0, 0.0, 0.0]])
+    >>> with sad.Session(graph) as session:
+    ...     print(session.run(dy, {x: [3.0, 4.0, 5.0]}))
+    6.0
+    """
+    asked = "jvp"
+    targets = arguments.handles(ys, "ys", asked)
+    sources = arguments.handles(xs, "xs", asked)
+    stops = arguments.handles(stop_gradients, "stop_gradients", asked)
+    if not targets or not sources:
+        raise GradientError(
+            f"{'xs' if targets else 'ys'} is empty", asked=asked, expected="at least one tensor"
+        )
+    graph = arguments.common_graph([*targets, *sources, *stops], asked)
+    arguments.check_differentiable(graph, targets, "a y", asked)
+    arguments.check_differentiable(graph, sources, "an x", asked)
+    with graph.derived_from():
+        given: dict[int, Any] = {}
+        for x, t in zip(
+            sources, arguments.seeds(graph, tangents, sources, "tangent", asked), strict=True
+        ):
+            t = filled(graph, 1.0, x.type) if t is None else t
+            given[x.id] = t if x.id not in given else OPS["add"](given[x.id], t)
+        found = pushforward(graph, given, [y.id for y in targets], [s.id for s in stops])
+        return [found[y.id] if y.id in found else filled(graph, 0.0, y.type) for y in targets]
+
+
+def pushforward(
+    graph: Graph, tangents: Mapping[int, Any], ys: Sequence[int], stops: Sequence[int] = ()
+) -> dict[int, Any]:
+    """The tangents of those of ys that depend on the values in `tangents`.
+
+    A value that is given a tangent and also depends on another one that is gets the sum.
+    """
+    part = cone(graph, ys, tuple(tangents), stops)
+    found: dict[int, Any] = dict(tangents)
+    halted = frozenset(stops)
+    nodes = graph.nodes
+    with graph.derived_from() as forward:
+        for index in part.nodes:
+            node = nodes[index]
+            if all(v in halted or v not in part.active for v in node.outputs):
+                continue
+            if not any(i in found for i in node.inputs):
+                continue
+            forward(node.forward_site or node.site)
+            for v, t in zip(node.outputs, _output_tangents(graph, node, found), strict=True):
+                if t is None or v not in part.active:
+                    continue
+                t = broadcast(t, graph.types[v])
+                found[v] = OPS["add"](found[v], t) if v in tangents else t
+    return {y: found[y] for y in ys if y in found}
+
+
+def _output_tangents(graph: Graph, node: Node, found: Mapping[int, Any]) -> Sequence[Any]:
+    definition = OPS[node.op]
+    inputs = [graph.handle(i) for i in node.inputs]
+    given = [found.get(i) if passes(definition, k) else None for k, i in enumerate(node.inputs)]
+    nothing: list[Any] = [None] * len(node.types)
+    if all(t is None for t in given) or isinstance(definition.grad, Constant):
+        return nothing
+    if isinstance(definition.grad, Undefined) and not callable(definition.jvp):
+        raise GradientError(
+            f"{node.op} has no derivative: {definition.grad.why}",
+            asked=f"tangent of {graph.value_name(node.start)!r}",
+            expected="a path of differentiable ops",
+            found=node.op,
+            site=graph.site(node.site),
+            forward_site=graph.site(node.forward_site),
+            hint="stop_gradient cuts the path",
+        )
+    if callable(definition.jvp):
+        outs = tuple(graph.handle(v) for v in node.outputs)
+        operands = (tuple(inputs),) if definition.variadic else tuple(inputs)
+        out = outs[0] if len(outs) == 1 else outs
+        result = definition.call_rule(
+            definition.jvp, (*operands, out, tuple(given)), node.attributes
+        )
+    elif definition.jvp == "linear":
+        result = definition(
+            *(
+                filled(graph, 0.0, x.type) if t is None else t
+                for x, t in zip(inputs, given, strict=True)
+            ),
+            **node.attributes,
+        )
+    elif definition.jvp == "multilinear":
+        result = _sum(
+            [
+                definition(*inputs[:k], t, *inputs[k + 1 :], **node.attributes)
+                for k, t in enumerate(given)
+                if t is not None
+            ]
+        )
+    elif definition.grad == "expand":
+        outs = expand_node(graph, definition, node, inputs)
+        leaves = {i: t for i, t in zip(node.inputs, given, strict=True) if t is not None}
+        through = pushforward(graph, leaves, [o.id for o in outs], tuple(leaves))
+        return [through.get(o.id) for o in outs]
+    else:
+        result = _elementwise(graph, definition, node, inputs, given)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _elementwise(
+    graph: Graph, definition: Op, node: Node, inputs: list[Any], given: list[Any]
+) -> Any:
+    """The tangent of an elementwise op from its gradient rule.
+
+    Its Jacobian is diagonal, hence symmetric: the rule that maps a cotangent of the output
+    to one of an operand maps a tangent of that operand to one of the output.  A holomorphic
+    function's rule multiplies by the conjugate derivative, so there the tangent goes in and
+    comes out conjugated.
+    """
+    out = graph.handle(node.start)
+    conjugate = out.type.kind == "complex"
+    terms = []
+    for k, t in enumerate(given):
+        if t is None:
+            continue
+        t = broadcast(t, out.type)
+        if conjugate:
+            t = OPS["conj"](t)
+        rule = definition.grad
+        if isinstance(rule, PerOperand):
+            one = rule.rules[k]
+            assert one is not None  # operands that pass no derivative have no tangent
+            term = definition.call_rule(one, (*inputs, out, t), node.attributes)
+        else:
+            assert callable(rule)
+            term = definition.call_rule(rule, (*inputs, out, t), node.attributes)[k]
+        terms.append(OPS["conj"](term) if conjugate else term)
+    return _sum(terms)
+
+
+def _sum(terms: list[Any]) -> Any:
+    total = terms[0]
+    for term in terms[1:]:
+        total = OPS["add"](total, term)
+    return total

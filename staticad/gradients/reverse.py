@@ -1,0 +1,212 @@
+"""Reverse mode: `gradients` walks back from ys to xs and adds the nodes of the adjoints.
+
+The walk is one loop over node indices in descending order; rules only say what an op's
+cotangents are.  Summing a cotangent to its operand's shape, adding the cotangents of a
+value used several times, and skipping what carries no derivative happen here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from staticad_schema.errors import GradientError
+from staticad_schema.graph import Graph, Node
+from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
+
+from . import arguments
+from .cone import cone
+from .expansion import expand_node
+from .explain import explain_gradient
+from .fit import filled, to_operand
+
+Unconnected = Literal["raise", "zero", "none"]
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    *,
+    stop_gradients: Any = (),
+    unconnected: Unconnected = "raise",
+) -> list[Any]:
+    """The gradient of sum(ys) with respect to each of xs, as new nodes of the same graph.
+
+    ys: a floating or complex tensor, or a list of them; their gradients add up.
+    xs: a tensor or a list: placeholders, variables or intermediate results, also repeated.
+    grad_ys: cotangents, one for each of ys, of its type (None: ones).  A complex y needs one.
+    stop_gradients: tensors taken as independent of what they were computed from.
+    unconnected: what to do with an x that no y depends on: "raise" GradientError, give
+        "zero" (zeros of its type) or "none" (None).
+
+    Returns a list of tensors, one for each of xs, each of the type of its x.  For complex x
+    it is d/d(real) + i d/d(imag) of a real y, so that minus it is a descent direction.
+    The result can be differentiated again, to any order.
+
+    Raises GradientError for integer tensors, for ops without a derivative, and for
+    unconnected xs; GraphError if the tensors are not of one graph.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float64", (), name="x")
+    ...     (dx,) = sad.gradients(x**3, x)
+    ...     (ddx,) = sad.gradients(dx, x)
+    >>> with sad.Session(graph) as session:
+    ...     print(*session.run([dx, ddx], {x: 2.0}))
+    12.0 12.0
+    """
+    asked = "gradients"
+    targets = arguments.handles(ys, "ys", asked)
+    sources = arguments.handles(xs, "xs", asked)
+    stops = arguments.handles(stop_gradients, "stop_gradients", asked)
+    if unconnected not in ("raise", "zero", "none"):
+        raise GradientError(
+            "unknown policy", asked=asked, expected="'raise', 'zero' or 'none'",
+            found=repr(unconnected),
+        )  # fmt: skip
+    if not targets:
+        raise GradientError("ys is empty", asked=asked, expected="at least one tensor")
+    graph = arguments.common_graph([*targets, *sources, *stops], asked)
+    if not sources:
+        return []
+    arguments.check_differentiable(graph, targets, "a y", asked)
+    arguments.check_differentiable(graph, sources, "an x", asked)
+    with graph.derived_from():
+        cotangents = _start(
+            graph, targets, arguments.seeds(graph, grad_ys, targets, "grad_y", asked)
+        )
+        found = pullback(graph, cotangents, [x.id for x in sources], [s.id for s in stops])
+        return [
+            found[x.id] if x.id in found else _absent(graph, targets, x, unconnected)
+            for x in sources
+        ]
+
+
+def pullback(
+    graph: Graph, cotangents: Mapping[int, Any], xs: Sequence[int], stops: Sequence[int] = ()
+) -> dict[int, Any]:
+    """The cotangents of those of xs that the values in `cotangents` depend on."""
+    part = cone(graph, tuple(cotangents), xs, stops)
+    active, halted, wanted = part.active, frozenset(stops), frozenset(xs)
+    nodes = graph.nodes
+    pending: dict[int, Any] = {v: g for v, g in cotangents.items() if v in active}
+    found: dict[int, Any] = {}
+    with graph.derived_from() as forward:
+        for index in reversed(part.nodes):
+            node = nodes[index]
+            gs = [pending.pop(v, None) for v in node.outputs]
+            arrived = False
+            for v, g in zip(node.outputs, gs, strict=True):
+                if g is not None:
+                    arrived = arrived or v not in halted
+                    if v in wanted:
+                        found[v] = g
+            if not arrived or not any(i in active for i in node.inputs):
+                continue
+            forward(node.forward_site or node.site)
+            for i, g in zip(node.inputs, _operand_cotangents(graph, node, gs, active), strict=True):
+                if g is None:
+                    continue
+                g = to_operand(g, graph.types[i], node.op)
+                earlier = pending.get(i)
+                pending[i] = g if earlier is None else OPS["add"](earlier, g)
+    # An x older than every visited node (they start at the oldest x's own) cannot remain.
+    return found
+
+
+def _operand_cotangents(
+    graph: Graph, node: Node, gs: list[Any], active: frozenset[int]
+) -> Sequence[Any]:
+    """One cotangent, or None, for each operand of a node."""
+    definition = OPS[node.op]
+    rule = definition.grad
+    needed = [i in active for i in node.inputs]
+    if isinstance(rule, Constant):
+        return [None] * len(needed)
+    if isinstance(rule, Undefined):
+        raise GradientError(
+            f"{node.op} has no derivative: {rule.why}",
+            asked=f"gradient of {graph.value_name(node.start)!r}",
+            expected="a path of differentiable ops",
+            found=node.op,
+            site=graph.site(node.site),
+            forward_site=graph.site(node.forward_site),
+            hint="stop_gradient cuts the path",
+        )
+    inputs = [graph.handle(i) for i in node.inputs]
+    if rule == "expand":
+        return _through_expansion(graph, definition, node, inputs, gs, needed)
+    outs = tuple(graph.handle(v) for v in node.outputs)
+    out, g = (outs[0], gs[0]) if len(outs) == 1 else (outs, tuple(gs))
+    if isinstance(rule, PerOperand):
+        return [
+            definition.call_rule(each, (*inputs, out, g), node.attributes)
+            if wanted and each is not None
+            else None
+            for each, wanted in zip(rule.rules, needed, strict=True)
+        ]
+    given = (tuple(inputs),) if definition.variadic else tuple(inputs)
+    result = definition.call_rule(rule, (*given, out, g), node.attributes)
+    return [c if wanted else None for c, wanted in zip(result, needed, strict=True)]
+
+
+def _through_expansion(
+    graph: Graph,
+    definition: Op,
+    node: Node,
+    inputs: list[Any],
+    gs: list[Any],
+    needed: list[bool],
+) -> list[Any]:
+    """The cotangents through the same written in other ops, with the operands as leaves."""
+    expanded = expand_node(graph, definition, node, inputs)
+    cotangents: dict[int, Any] = {}
+    for out, g in zip(expanded, gs, strict=True):
+        if g is not None:
+            earlier = cotangents.get(out.id)
+            cotangents[out.id] = g if earlier is None else OPS["add"](earlier, g)
+    leaves = sorted({i for i, wanted in zip(node.inputs, needed, strict=True) if wanted})
+    found = pullback(graph, cotangents, leaves, leaves)
+    # An operand that stands twice gets its whole cotangent once.
+    return [
+        found.pop(i, None) if wanted else None
+        for i, wanted in zip(node.inputs, needed, strict=True)
+    ]
+
+
+def _start(graph: Graph, ys: list[Any], seeds: list[Any | None]) -> dict[int, Any]:
+    """Cotangents of the ys, added where a y stands twice."""
+    cotangents: dict[int, Any] = {}
+    for y, seed in zip(ys, seeds, strict=True):
+        if seed is None:
+            if y.type.kind == "complex":
+                raise GradientError(
+                    "a complex y has no gradient by itself",
+                    asked="gradients",
+                    expected="a real y, or grad_ys",
+                    found=y.describe(),
+                    site=graph.site(graph.current_site()),
+                    hint="differentiate its real or imaginary part, or its absolute value",
+                )
+            seed = filled(graph, 1.0, y.type)
+        earlier = cotangents.get(y.id)
+        cotangents[y.id] = seed if earlier is None else OPS["add"](earlier, seed)
+    return cotangents
+
+
+def _absent(graph: Graph, ys: list[Any], x: Any, unconnected: Unconnected) -> Any:
+    if unconnected == "none":
+        return None
+    if unconnected == "zero":
+        return filled(graph, 0.0, x.type)
+    reasons = [explain_gradient(y, x) for y in ys]
+    raise GradientError(
+        "no y depends differentiably on an x",
+        asked=f"gradients with respect to {graph.value_name(x.id)!r}",
+        expected="a connected x, or unconnected='zero' or 'none'",
+        found="; ".join(dict.fromkeys(r.reason for r in reasons)),
+        site=graph.site(graph.current_site()),
+        forward_site=x.site,
+        hint=next((r.hint for r in reasons if r.hint), None),
+    )
