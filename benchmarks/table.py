@@ -1,0 +1,189 @@
+"""Every runner on every workload, each in a process of its own, and the table of their best rounds.
+
+Rounds are interleaved, all runners on one workload before the next, so that a drift of the machine
+touches all alike; interference only ever adds, so the best round's median counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import startup
+from benchmarks.definitions import WORKLOADS
+from benchmarks.measure import Record
+
+ROOT = Path(__file__).parent.parent
+RUN_LIMIT = 300  # seconds of one process
+CHAIN_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A runner, and the module without which it cannot run."""
+
+    name: str
+    needs: str
+    module: str
+
+
+STATICAD = Peer("staticad", "staticad", "benchmarks.peer_staticad")
+PEERS = (
+    Peer("numpy-by-hand", "numpy", "benchmarks.peers.numpy_by_hand"),
+    Peer("torch-eager", "torch", "benchmarks.peers.torch_eager"),
+    Peer("jax", "jax", "benchmarks.peers.jax_jit"),
+    Peer("pytensor-numba", "pytensor", "benchmarks.peers.pytensor_numba"),
+)
+
+
+def interpreters() -> list[str]:
+    """This interpreter, and those of the virtual environments in PEERS_HOME."""
+    found = [sys.executable]
+    home = os.environ.get("PEERS_HOME")
+    if home:
+        found += sorted(str(path) for path in Path(home).glob("*/bin/python"))
+    return found
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, with the `benchmarks` package in reach of every interpreter."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path}
+
+
+def command_of(peer: Peer) -> list[str] | None:
+    """The start of the peer's command line, in the first interpreter that has what it needs."""
+    test = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({peer.needs!r}) is None)"
+    for python in interpreters():
+        if subprocess.run([python, "-c", test], env=environment(), check=False).returncode == 0:
+            return [python, "-W", "ignore", "-m", peer.module]
+    return None
+
+
+def records(command: Sequence[str], limit: float) -> list[Record]:
+    """The JSON lines of a process, also of one that was stopped at the limit."""
+    try:
+        done = subprocess.run(
+            command,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=limit,
+            check=False,
+        )
+        output, why = done.stdout, f"exit status {done.returncode}" if done.returncode else None
+    except subprocess.TimeoutExpired as error:
+        output, why = error.stdout or b"", f"over {limit:.0f} s"
+    lines: list[Record] = [
+        json.loads(line) for line in output.decode().splitlines() if line.startswith("{")
+    ]
+    return [*lines, {"ok": False, "error": why}] if why else lines
+
+
+def duration(seconds: float | None) -> str:
+    """Three or four digits with a unit."""
+    if seconds is None:
+        return "-"
+    if seconds >= 1.0:
+        return f"{seconds:.1f} s"
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} µs"
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table whose columns are as wide as their widest cell."""
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, ["-" * width for width in widths], *rows):
+        yield "| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) + " |"
+
+
+def best_rounds(
+    commands: dict[str, list[str]], budget: float, rounds: int
+) -> dict[tuple[str, str], Record]:
+    """For each workload and runner the record with the lowest median."""
+    best: dict[tuple[str, str], Record] = {}
+    for _ in range(rounds):
+        for workload in WORKLOADS:
+            for peer, command in commands.items():
+                arguments = ["--workload", workload, "--budget", str(budget)]
+                record = records([*command, *arguments], RUN_LIMIT)[-1]
+                known = best.get((workload, peer))
+                if known is None or record.get("seconds_median", 1e9) < known.get(
+                    "seconds_median", 1e9
+                ):
+                    best[workload, peer] = record
+                print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return best
+
+
+def workload_rows(best: dict[tuple[str, str], Record]) -> Iterator[list[str]]:
+    """One row a runner and workload, with the ratio to the best framework that is not staticad."""
+    for workload in WORKLOADS:
+        mine = {peer: record for (name, peer), record in best.items() if name == workload}
+        medians = {peer: r["seconds_median"] for peer, r in mine.items() if r["ok"]}
+        # Hand-derived NumPy is no framework; it stands beside them.
+        rivals = [m for peer, m in medians.items() if peer not in ("staticad", "numpy-by-hand")]
+        for peer, r in sorted(mine.items(), key=lambda item: medians.get(item[0], 1e9)):
+            if "error" in r:
+                yield [workload, peer, "-", "-", "-", "-", "-", r["error"]]
+                continue
+            ratio = f"{r['seconds_median'] / min(rivals):.2f}" if rivals and r["ok"] else "-"
+            yield [
+                workload,
+                peer,
+                duration(r["seconds_median"]),
+                duration(r["seconds_min"]),
+                ratio,
+                duration(r["first_call_seconds"]),
+                f"{r['peak_rss_mb']:.0f}",
+                "" if r["ok"] else "WRONG NUMBERS",
+            ]
+
+
+def graph_scale_rows(commands: dict[str, list[str]], sizes: Sequence[int]) -> Iterator[list[str]]:
+    """The phases of the deep chain, for each runner that has it."""
+    for n in sizes:
+        for peer, command in commands.items():
+            lines = records([*command, "--chain", str(n)], CHAIN_LIMIT)
+            phases = [r for r in lines if "phase" in r]
+            error = next((r["error"] for r in lines if "error" in r), "")
+            yield [
+                str(n),
+                peer,
+                ", ".join(f"{r['phase']} {duration(r['seconds'])}" for r in phases) or "-",
+                f"{phases[-1]['peak_rss_mb']:.0f}" if phases else "-",
+                error,
+            ]
+
+
+def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> None:
+    """Run everything and print the tables."""
+    commands: dict[str, list[str]] = {}
+    for peer in (STATICAD, *PEERS):
+        command = command_of(peer)
+        if command is None:
+            print(f"{peer.name}: no interpreter has {peer.needs}", file=sys.stderr)
+        else:
+            commands[peer.name] = command
+    commands["staticad"] += ["--device", device]
+
+    print(*aligned(
+        ["workload", "peer", "median", "min", "ratio to best peer", "first call", "RSS MB", ""],
+        list(workload_rows(best_rounds(commands, budget, rounds))),
+    ), sep="\n", end="\n\n")  # fmt: skip
+    print(*aligned(
+        ["first loss", "fresh process", "again"],
+        [
+            [r["peer"], duration(r["first_loss_cold"]), duration(r["first_loss_warm"])]
+            for r in (startup.first_loss(p, c, environment()) for p, c in commands.items())
+        ],
+    ), sep="\n", end="\n\n")  # fmt: skip
+    deep = {peer: command for peer, command in commands.items() if peer != "numpy-by-hand"}
+    print(*aligned(
+        ["nodes", "peer", "phases", "RSS MB", ""], list(graph_scale_rows(deep, sizes))
+    ), sep="\n")  # fmt: skip
