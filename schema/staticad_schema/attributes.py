@@ -1,0 +1,94 @@
+"""Whether an attribute's value is of the kind that the op's signature says.
+
+Signatures are read as they are written: `Ints`, `int | Dim`, `tuple[tuple[int, int], ...]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .dims import Dim
+from .op import FunctionRef
+
+Test = Callable[[Any], bool]
+
+
+def _is_int(value: Any) -> bool:
+    return type(value) is int
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int or isinstance(value, Dim)
+
+
+_WORDS: dict[str, Test] = {
+    "None": lambda value: value is None,
+    "bool": lambda value: type(value) is bool,
+    "int": _is_int,
+    # An integer is a number too: `pad(x, value=0)`.
+    "float": lambda value: type(value) in (bool, int, float),
+    "str": lambda value: type(value) is str,
+    "Dim": lambda value: isinstance(value, Dim),
+    "Size": _is_size,
+    "DType": lambda value: isinstance(value, np.dtype),
+    "ArrayValue": lambda value: isinstance(value, np.ndarray),
+    "FunctionRef": lambda value: type(value) is FunctionRef,
+}
+_NAMES = {
+    "Ints": "tuple[int, ...]",
+    "Shape": "tuple[Size, ...]",
+    "SymbolicShape": "tuple[Size, ...]",
+    "Widths": "tuple[tuple[Size, Size], ...]",
+    "Slices": "tuple[tuple[Size | None, Size | None, int] | None, ...]",
+    "np.dtype": "DType",
+    "np.dtype[Any]": "DType",
+    "np.ndarray[Any, Any]": "ArrayValue",
+}
+
+
+def conforms(value: Any, annotation: str) -> bool:
+    """Whether `value` fits the annotation.  Raises TypeError for one that is not understood."""
+    return _test(annotation)(value)
+
+
+@cache
+def _test(annotation: str) -> Test:
+    text = annotation.strip()
+    text = _NAMES.get(text, text)
+    choices = _split(text, "|")
+    if len(choices) > 1:
+        tests = [_test(choice) for choice in choices]
+        return lambda value: any(test(value) for test in tests)
+    if text in _WORDS:
+        return _WORDS[text]
+    head, _, inside = text.partition("[")
+    parts = _split(inside[:-1], ",") if inside.endswith("]") else []
+    if head == "tuple" and len(parts) == 2 and parts[1] == "...":
+        each = _test(parts[0])
+        return lambda value: type(value) is tuple and all(map(each, value))
+    if head == "tuple" and parts:
+        tests = [_test(part) for part in parts]
+        return lambda value: (
+            type(value) is tuple
+            and len(value) == len(tests)
+            and all(test(v) for test, v in zip(tests, value, strict=True))
+        )
+    if head == "Literal" and parts:
+        words = {part.strip("'\"") for part in parts}
+        return lambda value: type(value) is str and value in words
+    raise TypeError(f"the annotation of an attribute is not understood: {annotation}")
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of `text` between separators that are outside brackets."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char == "[") - (char == "]")
+        if char == separator and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]

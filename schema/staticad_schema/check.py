@@ -1,0 +1,101 @@
+"""What holds for a whole graph, beyond what each node's inference sees.
+
+Checked before a graph is written and after it is read, so that what can be saved loads.
+"""
+
+from __future__ import annotations
+
+from . import dims
+from .errors import FormatError
+from .graph import Function, Graph, VariableSpec
+from .node import Node
+from .types import TensorType
+
+
+def check_graph(graph: Graph) -> None:
+    """Names, state, signatures and bodies of a graph.  Raises FormatError."""
+    for name, function in graph.functions.items():
+        if function.name != name:
+            raise _wrong(f"function {name!r}", "its own name", repr(function.name))
+        _check_body(graph, function)
+    _check_nodes(graph, graph, "the graph")
+    for node in graph.nodes:
+        if node.op == "parameter":
+            raise _wrong("a parameter", "parameters in function bodies only", "one outside")
+    for spec in graph.variable_specs.values():
+        _check_variable(graph, spec)
+    for signature in graph.signatures.values():
+        what = f"signature {signature.name!r}"
+        _check_values(graph, (*signature.inputs.values(), *signature.outputs.values()), what)
+        if not all(0 <= node < len(graph.nodes) for node in signature.effects):
+            raise _wrong(what, "effects that are nodes of the graph", str(signature.effects))
+
+
+def _check_body(graph: Graph, function: Function) -> None:
+    what = f"function {function.name!r}"
+    body = function.body
+    _check_nodes(graph, body, what)
+    parameters = [node for node in body.nodes if node.op == "parameter"]
+    by_index = sorted(parameters, key=lambda node: node.attributes["index"])
+    if [node.attributes["index"] for node in by_index] != list(range(len(parameters))):
+        raise _wrong(what, "parameters numbered from 0", "others")
+    if tuple(node.start for node in by_index) != function.inputs:
+        raise _wrong(what, "inputs that are its parameters, in order", str(function.inputs))
+    _check_values(body, function.outputs, what)
+
+
+def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
+    names = set()
+    for node in body.nodes:
+        if node.name is not None:
+            if node.name in names:
+                raise _wrong(what, "nodes of different names", f"two called {node.name!r}")
+            names.add(node.name)
+        variable = node.attributes.get("variable") if node.attributes else None
+        if variable is not None:
+            _check_use(graph, body, node, variable)
+
+
+def _check_use(graph: Graph, body: Graph, node: Node, variable: str) -> None:
+    """A node that reads or writes state: the variable exists and is of that type."""
+    spec = graph.variable_specs.get(variable)
+    if spec is None:
+        raise _wrong(f"{node.op} of {variable!r}", "a variable of the graph", "no such variable")
+    writes = node.definition.effect == "writes"
+    if writes and body is not graph:
+        raise _wrong(f"{node.op} of {variable!r}", "bodies without writes", "a write in a body")
+    found = body.types[node.inputs[0]] if writes else node.types[0]
+    if not (fits(found, spec.type) if writes else found == spec.type):
+        raise _wrong(f"{node.op} of {variable!r}", str(spec.type), str(found))
+
+
+def _check_variable(graph: Graph, spec: VariableSpec) -> None:
+    what = f"variable {spec.name!r}"
+    _check_values(graph, (spec.initial,), what)
+    if not fits(graph.types[spec.initial], spec.type):
+        raise _wrong(what, f"an initial {spec.type}", str(graph.types[spec.initial]))
+    node = graph.nodes[spec.node] if 0 <= spec.node < len(graph.nodes) else None
+    if node is None or node.op != "variable" or node.attributes["variable"] != spec.name:
+        raise _wrong(what, "the node that reads it", f"node {spec.node}")
+
+
+def _check_values(graph: Graph, values: tuple[int, ...], what: str) -> None:
+    for value in values:
+        if not 0 <= value < len(graph.types):
+            raise _wrong(what, f"values below {len(graph.types)}", str(value))
+
+
+def fits(found: TensorType, declared: TensorType) -> bool:
+    """Whether a value may become a variable's: same dtype and rank, sizes not known to differ."""
+    return (
+        found.dtype == declared.dtype
+        and len(found.shape) == len(declared.shape)
+        and all(
+            dims.same_size(a, b) is not False
+            for a, b in zip(found.shape, declared.shape, strict=True)
+        )
+    )
+
+
+def _wrong(what: str, expected: str, found: str) -> FormatError:
+    return FormatError(f"{what} is not right", expected=expected, found=found)

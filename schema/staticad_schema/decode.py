@@ -1,0 +1,335 @@
+"""Protobuf message -> Graph.  Every node is inferred again and compared; nothing is trusted.
+
+Nodes that share an application and the types of their operands are inferred once, since
+inference sees nothing else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from . import dims
+from .attributes import conforms
+from .check import check_graph
+from .dims import Size
+from .encode import ELEMENT_TYPES, MAX_DIM_TEXT
+from .errors import FormatError, Site, StaticadError, near_miss
+from .graph import Function, Graph, Signature, VariableSpec
+from .graph_pb2 import Application, Body, Value
+from .graph_pb2 import Array as ArrayMessage
+from .graph_pb2 import Function as FunctionMessage
+from .graph_pb2 import Graph as GraphMessage
+from .graph_pb2 import Type as TypeMessage
+from .node import Node
+from .op import OPS, FunctionRef, Op
+from .sidecar import Tensor
+from .types import BOOL, TensorType
+
+_DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
+# NumPy's own limit.
+MAX_RANK = 64
+_MAX_LIST_DEPTH = 8
+
+
+G = TypeVar("G", bound=Graph)
+
+
+class _Kind(NamedTuple):
+    """A decoded application, and the types of operands for which it was inferred."""
+
+    definition: Op
+    input_count: int
+    types: tuple[TensorType, ...]
+    type_ids: tuple[int, ...]
+    attributes: dict[str, Any]
+    inferred: set[tuple[int, ...]]
+
+
+def decode_graph(
+    message: GraphMessage, tensors: Mapping[str, Tensor], graph_class: Callable[..., G]
+) -> G:
+    """The graph that the message describes.  Raises FormatError for anything amiss."""
+    try:
+        return _Decoder(message, tensors).decode(graph_class)
+    except FormatError:
+        raise
+    except StaticadError as error:
+        raise FormatError(
+            error.problem, asked=error.asked, expected=error.expected, found=error.found
+        ) from error
+    # What was read may be anybody's: whatever it makes the code below do, it is the file's fault.
+    except Exception as error:
+        raise FormatError("the graph is damaged", found=f"{error}"[:500]) from error
+
+
+class _Decoder:
+    def __init__(self, message: GraphMessage, tensors: Mapping[str, Tensor]) -> None:
+        self.message = message
+        self.tensors = tensors
+        self.strings = list(message.strings)
+        self.dims = [_dim(text) for text in message.dims]
+        self.function_names = [f.name for f in message.functions]
+        self.types = [self.type(t) for t in message.types]
+        self.kinds = [self.kind(a) for a in message.applications]
+
+    def decode(self, graph_class: Callable[..., G]) -> G:
+        message = self.message
+        seed = self.value(message.seed) if message.HasField("seed") else None
+        if seed is not None and type(seed) is not int:
+            raise _wrong("the seed", "an integer", repr(seed)[:50])
+        graph = graph_class(seed)
+        for entry in message.functions:
+            body = graph_class(seed)
+            # One flat table: a body calls what was entered before it.
+            body.functions = graph.functions
+            self.function(graph, body, entry)
+        self.body(message.main, graph)
+        for variable in message.variables:
+            if variable.name in graph.variable_specs:
+                raise _wrong("variables", "different names", f"two called {variable.name!r}")
+            graph.add_variable(
+                VariableSpec(
+                    name=variable.name,
+                    type=self.types[variable.type],
+                    initial=variable.initial,
+                    trainable=variable.trainable,
+                    node=variable.node,
+                )
+            )
+        for signature in message.signatures:
+            if signature.name in graph.signatures:
+                raise _wrong("signatures", "different names", f"two called {signature.name!r}")
+            graph.signatures[signature.name] = Signature(
+                name=signature.name,
+                inputs=_bindings(signature.inputs),
+                outputs=_bindings(signature.outputs),
+                effects=tuple(signature.effects),
+            )
+        check_graph(graph)
+        return graph
+
+    # ---------------------------------------------------------------- tables
+
+    def size(self, number: int) -> Size:
+        return number if number >= 0 else self.dims[-1 - number]
+
+    def type(self, entry: TypeMessage) -> TensorType:
+        if len(entry.shape) > MAX_RANK:
+            raise _wrong("a type", f"rank {MAX_RANK} at most", str(len(entry.shape)))
+        return TensorType(_DTYPES[entry.dtype], tuple([self.size(n) for n in entry.shape]))
+
+    def kind(self, entry: Application) -> _Kind:
+        name = self.strings[entry.op]
+        definition = OPS.get(name)
+        if definition is None:
+            raise FormatError(
+                f"no op {name!r}",
+                expected="an op of this version",
+                found=repr(name),
+                hint=near_miss(name, OPS),
+            )
+        given = {self.strings[a.name]: self.value(a.value) for a in entry.attributes}
+        if len(given) != len(entry.attributes) or given.keys() != definition.parameters.keys():
+            raise _wrong(
+                f"op {name}",
+                "attributes " + (", ".join(sorted(definition.parameters)) or "none"),
+                ", ".join(self.strings[a.name] for a in entry.attributes) or "none",
+            )
+        for parameter in definition.parameters.values():
+            if not conforms(given[parameter.name], parameter.annotation):
+                raise _wrong(
+                    f"attribute {parameter.name!r} of {name}",
+                    parameter.annotation,
+                    repr(given[parameter.name])[:100],
+                )
+        if not definition.variadic and entry.input_count != len(definition.inputs):
+            raise _wrong(f"op {name}", f"{len(definition.inputs)} operands", f"{entry.input_count}")
+        type_ids = tuple(entry.types)
+        return _Kind(
+            definition,
+            entry.input_count,
+            tuple([self.types[k] for k in type_ids]),
+            type_ids,
+            {parameter: given[parameter] for parameter in definition.parameters},
+            set(),
+        )
+
+    def value(self, entry: Value, depth: int = 0) -> Any:
+        """The value of an attribute."""
+        which = entry.WhichOneof("kind")
+        if which == "none":
+            return None
+        if which in ("boolean", "integer", "large_integer", "text"):
+            return getattr(entry, which)
+        if which == "float_bits":
+            return struct.unpack("<d", struct.pack("<Q", entry.float_bits))[0]
+        if which == "dtype":
+            return _DTYPES[entry.dtype]
+        if which == "dim":
+            return self.dims[entry.dim]
+        if which == "function":
+            return FunctionRef(self.function_names[entry.function])
+        if which == "array":
+            return self.array(entry.array)
+        if which == "list" and depth < _MAX_LIST_DEPTH:
+            return tuple([self.value(v, depth + 1) for v in entry.list.values])
+        raise _wrong("an attribute", "a value that is not nested deeply", str(which))
+
+    def array(self, entry: ArrayMessage) -> np.ndarray[Any, Any]:
+        dtype, shape = _DTYPES[entry.dtype], tuple(entry.shape)
+        if len(shape) > MAX_RANK:
+            raise _wrong("a constant", f"rank {MAX_RANK} at most", str(len(shape)))
+        if entry.WhichOneof("content") == "external":
+            tensor = self.tensors.get(entry.external)
+            if tensor is None:
+                raise _wrong("the sidecar", f"a tensor {entry.external[:50]!r}", "none")
+            array = tensor.array(dtype, shape)
+        else:
+            data = entry.data
+            count = 0 if 0 in shape else 1
+            for size in shape:
+                count *= size
+            if len(data) != count * dtype.itemsize:
+                raise _wrong("a constant", f"{count * dtype.itemsize} bytes", f"{len(data)} bytes")
+            little = np.frombuffer(data, np.uint8).view(dtype.newbyteorder("<"))
+            array = little.astype(dtype, copy=False).reshape(shape)
+        if dtype == BOOL and array.view(np.uint8).max(initial=0) > 1:
+            raise _wrong("a constant", "bools that are 0 or 1", "another byte")
+        array.flags.writeable = False
+        return array
+
+    # ---------------------------------------------------------------- nodes
+
+    def function(self, graph: Graph, body: Graph, entry: FunctionMessage) -> None:
+        self.body(entry.body, body)
+        inputs, outputs = tuple(entry.inputs), tuple(entry.outputs)
+        graph.add_function(Function(entry.name, body, inputs, outputs))
+
+    def sites(self, body: Body, graph: Graph) -> None:
+        columns = body.site_files, body.site_lines, body.site_functions
+        if len({len(column) for column in columns}) != 1:
+            raise _wrong("the table of lines", "columns of one length", "others")
+        for k, (file, line, function) in enumerate(zip(*columns, strict=True)):
+            site = Site(self.strings[file], line, self.strings[function])
+            if graph.intern_site(site) != k + 1:
+                raise _wrong("the table of lines", "different lines", str(site))
+
+    def body(self, body: Body, graph: Graph) -> None:
+        """Append the nodes of a body to an empty graph."""
+        self.sites(body, graph)
+        kinds, strings = self.kinds, self.strings
+        applications = list(body.applications)
+        count = len(applications)
+        distances = list(body.inputs)
+        sites = _column(body.sites, count, len(graph.sites))
+        forward_sites = _column(body.forward_sites, count, len(graph.sites))
+        scopes = _column(body.scopes, count, len(strings) + 1)
+        devices = _column(body.devices, count, len(strings) + 1)
+        names = dict(zip(_ascending(body.named_nodes, count), body.names, strict=True))
+        after = _after(body, count)
+        value_types: list[int] = []
+        at = 0
+        for index, application in enumerate(applications):
+            kind = kinds[application]
+            definition, input_count, types, type_ids, attributes, inferred = kind
+            start = len(value_types)
+            inputs: tuple[int, ...] = ()
+            operands: tuple[int, ...] = ()
+            if input_count:
+                inputs = tuple([start - d for d in distances[at : at + input_count]])
+                at += input_count
+                if len(inputs) != input_count or min(inputs) < 0 or max(inputs) >= start:
+                    raise _wrong(f"node {index}", f"{input_count} earlier values", str(inputs)[:99])
+                operands = tuple([value_types[i] for i in inputs])
+            name, scope, device = names.get(index), scopes[index], devices[index]
+            node = Node(
+                definition.name, inputs, attributes, types, start, after.get(index, ()),
+                None if name is None else strings[name],
+                strings[scope - 1] if scope else "",
+                strings[device - 1] if device else None,
+                sites[index], forward_sites[index],
+            )  # fmt: skip
+            if operands not in inferred:
+                _infer(graph, node, [self.types[k] for k in operands], index)
+                inferred.add(operands)
+            graph.append_trusted(node)
+            value_types.extend(type_ids)
+        if at != len(distances):
+            raise _wrong("the inputs", f"{at} for all nodes", str(len(distances)))
+
+
+def _infer(graph: Graph, node: Node, operands: list[TensorType], index: int) -> None:
+    """Compare what inference finds with what the file says.  Raises FormatError."""
+    asked = f"node {index}, {node.op}" + (f" {node.name!r}" if node.name is not None else "")
+    site = graph.site(node.site)
+    try:
+        found = node.definition.infer(*operands, **graph.resolved(node.attributes))
+    except StaticadError as error:
+        raise FormatError(
+            error.problem, asked=asked, expected=error.expected, found=error.found, site=site
+        ) from error
+    types = (found,) if isinstance(found, TensorType) else found
+    if types != node.types:
+        raise FormatError(
+            "the types in the file are not those of the op",
+            asked=asked,
+            expected=", ".join(map(str, types)) or "no output",
+            found=", ".join(map(str, node.types)) or "no output",
+            site=site,
+        )
+
+
+def _dim(text: str) -> Size:
+    dim = dims.parse(text) if len(text) <= MAX_DIM_TEXT else None
+    if not isinstance(dim, dims.Dim):
+        raise _wrong("a dimension", f"symbols, {MAX_DIM_TEXT} characters at most", text[:100])
+    return dim
+
+
+def _column(entries: Sequence[int], count: int, limit: int) -> Sequence[int]:
+    """One entry a node, each below the limit; zeros if the column was left out."""
+    column = list(entries) or [0] * count
+    if len(column) != count or max(column, default=0) >= max(limit, 1):
+        raise _wrong("a column", f"{count} entries below {limit}", f"{len(column)} entries")
+    return column
+
+
+def _ascending(entries: Sequence[int], count: int) -> list[int]:
+    """Indices of nodes, each above the one before."""
+    column = list(entries)
+    if any(a >= b for a, b in pairwise([*column, count])):
+        raise _wrong("a column", f"ascending nodes below {count}", "others")
+    return column
+
+
+def _after(body: Body, count: int) -> dict[int, tuple[int, ...]]:
+    """The control dependencies of the nodes that have some."""
+    nodes = _ascending(body.ordered_nodes, count)
+    distances = list(body.after)
+    found = {}
+    at = 0
+    for node, length in zip(nodes, body.after_counts, strict=True):
+        before = tuple([node - d for d in distances[at : at + length]])
+        if not length or len(before) != length or min(before) < 0 or max(before) >= node:
+            raise _wrong(f"node {node}", f"{length} earlier nodes to run after", str(before)[:99])
+        found[node] = before
+        at += length
+    if at != len(distances):
+        raise _wrong("the control dependencies", str(at), str(len(distances)))
+    return found
+
+
+def _bindings(entries: Sequence[Any]) -> dict[str, int]:
+    found = {entry.key: entry.value for entry in entries}
+    if len(found) != len(entries):
+        raise _wrong("a signature", "different keys", ", ".join(e.key for e in entries)[:100])
+    return found
+
+
+def _wrong(what: str, expected: str, found: str) -> FormatError:
+    return FormatError(f"{what} is not right", expected=expected, found=found)
