@@ -21,7 +21,7 @@ import numpy as np
 
 from staticad_schema.types import DType
 
-Array = np.ndarray[Any, Any]
+from .arrays import Array
 
 PAGE = 4096
 # Below this a page would be mostly waste, and a copy to any device costs less than a call.

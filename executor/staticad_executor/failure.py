@@ -1,0 +1,35 @@
+"""Errors of a running node, told in the user's terms: name, operand types, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from staticad_schema.errors import ExecutionError, StaticadError
+from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
+
+
+def node_failure(
+    graph: Graph, index: int, error: Exception, operands: Sequence[TensorType] = ()
+) -> StaticadError:
+    """What to raise when node `index` failed with `error`.
+
+    An error of the project keeps its class and gains what it does not know yet; anything
+    else becomes an ExecutionError, whose cause the caller sets with `raise … from error`.
+    """
+    node = graph.nodes[index]
+    asked = f"{node.op} {graph.node_name(index)!r}"
+    site, forward_site = graph.site(node.site), graph.site(node.forward_site)
+    if isinstance(error, StaticadError):
+        return error.locate(asked=asked, site=site, forward_site=forward_site)
+    text = str(error) or type(error).__name__
+    if isinstance(error, MemoryError):
+        text = f"out of memory: {text}"
+    return ExecutionError(
+        text,
+        asked=asked,
+        expected=" and ".join(map(str, node.types)) or None,
+        found="operands " + ", ".join(map(str, operands)) if operands else None,
+        site=site,
+        forward_site=forward_site,
+    )

@@ -1,0 +1,332 @@
+"""Session: runs a graph, and holds the values of its variables."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from staticad_schema.errors import CancelledError, FeedTypeError, PlanError
+from staticad_schema.graph import Graph
+from staticad_schema.types import DType
+
+from .arrays import Array
+from .engine import Engine, Interpreter
+from .feeds import convert
+from .fetches import Fetches, fed_value
+from .state import Snapshot, Store
+from .variables import Variables
+
+# Structures kept; plans by shape are bounded by the engine.
+STRUCTURES = 256
+DEVICES = ("auto", "numpy")
+REWRITES = ("exact", "stable", "fast")
+
+
+class Fed(NamedTuple):
+    """A value that is fed: what arrays for it must be, and its name for messages."""
+
+    value: int
+    dtype: DType
+    name: str
+
+
+class Session:
+    """Runs a graph on a device, in this process.
+
+    graph: what to run; it may grow meanwhile.  device: "auto" or "numpy".  variables: another
+    session's `variables`, to share its state.  threads: threads of a kernel, None for as many
+    as pay.  check_numerics: watch every value, and fail at the first NaN, or infinity made of
+    finite values.  rewrites: classes of rewrites that are applied.
+
+    Usable from many threads: runs that write variables, or draw random numbers, follow each
+    other; others run beside them on the state they found.  A run that fails changes nothing.
+
+    >>> with Session(graph) as session:
+    ...     value = session.run("loss", {"x": images})
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: str = "auto",
+        target: str | None = None,
+        variables: Variables | None = None,
+        threads: int | None = None,
+        check_numerics: bool = False,
+        rewrites: Sequence[str] = ("exact", "stable"),
+        memory_budget: int | None = None,
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise FeedTypeError(
+                "no graph is given", asked="Session", expected="a Graph", found=repr(graph)[:200]
+            )
+        _refuse_unbuilt(device, target, memory_budget)
+        unknown = [r for r in rewrites if r not in REWRITES]
+        if unknown or isinstance(rewrites, str):
+            raise PlanError(
+                "unknown class of rewrites",
+                asked="Session(rewrites=…)",
+                expected="some of " + ", ".join(map(repr, REWRITES)),
+                found=repr(rewrites),
+            )
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise PlanError(
+                "not a number of threads",
+                asked="Session(threads=…)",
+                expected="a positive integer, or None",
+                found=repr(threads),
+            )
+        self.graph = graph
+        self._store = Store() if variables is None else variables.store
+        self.variables = Variables(graph, self._store)
+        self._threads = threads
+        self._check_numerics = check_numerics
+        self._rewrites = tuple(rewrites)
+        self._engines: OrderedDict[Any, Engine] = OrderedDict()
+        self._preparing = threading.Lock()
+        # Replaced when it is set: later runs are not cancelled.
+        self._cancel = threading.Event()
+        self._noted = False
+        self._closed = False
+
+    # ---------------------------------------------------------------- running
+
+    def run(
+        self,
+        fetches: Any,
+        feeds: Mapping[Any, Any] | None = None,
+        step: int | None = None,
+    ) -> Any:
+        """The values of `fetches`, in the same structure.
+
+        fetches: a tensor, variable, effect or name, or lists, tuples and dicts of them; an
+        effect gives None, everything else an array (0-d for scalars) that is the caller's own.
+        feeds: values by tensor or name; any value may be fed.  step: the number of the random
+        stream, instead of the session's own count of committed runs that drew.
+
+        Raises PlanError for what does not fit the graph, ExecutionError for a node that fails,
+        CancelledError.
+        """
+        resolved = Fetches(self.graph, fetches)
+        targets, values = self._feeds(feeds)
+        engine = self._engine(resolved, tuple(t.value for t in targets))
+        arrays = [self._convert(t, v) for t, v in zip(targets, values, strict=True)]
+        return resolved.rebuild(self._execute(engine, arrays, step))
+
+    def callable(self, fetches: Any, feeds: Iterable[Any] = ()) -> Callable[..., Any]:
+        """The function from the values of `feeds`, in order, to `fetches`: `run` prepared.
+
+        It takes `step=` as run does.
+
+        >>> train = session.callable([loss, step], [x, labels])
+        >>> value, _ = train(images, digits)
+        """
+        resolved = Fetches(self.graph, fetches)
+        targets = self._targets(feeds)
+        engine = self._engine(resolved, tuple(t.value for t in targets))
+        count = len(targets)
+        execute, rebuild, convert_one = self._execute, resolved.rebuild, self._convert
+        ndarray = np.ndarray
+
+        def call(*values: Any, step: int | None = None) -> Any:
+            if len(values) != count:
+                raise PlanError(
+                    "wrong number of values",
+                    asked="callable",
+                    expected=f"{count}: {', '.join(t.name for t in targets)}",
+                    found=str(len(values)),
+                )
+            arrays = []
+            for target, value in zip(targets, values, strict=True):
+                if type(value) is ndarray and value.dtype is target.dtype:
+                    flags = value.flags
+                    if flags.c_contiguous and flags.aligned:
+                        arrays.append(value)
+                        continue
+                arrays.append(convert_one(target, value))
+            return rebuild(execute(engine, arrays, step))
+
+        return call
+
+    def cancel(self) -> None:
+        """Make the runs that are in progress in other threads raise CancelledError."""
+        event, self._cancel = self._cancel, threading.Event()
+        event.set()
+
+    def _execute(self, engine: Engine, feeds: list[Array], step: object) -> list[Array]:
+        if self._closed:
+            raise PlanError("the session is closed", asked="run", expected="an open session")
+        cancel, store = self._cancel, self._store
+        store.pool.settle()
+        drew = engine.draws and step is None
+        number = None if step is None else _checked_step(step)
+        if engine.writes or drew:
+            with store.writer:
+                snapshot = self.variables.ready_for_writer(engine.reads)
+                if number is None:
+                    number = snapshot.run_number
+                values, writes = engine.compute(feeds, snapshot.arrays, number, cancel)
+                following = snapshot.after_run(dict(zip(engine.writes, writes, strict=True)), drew)
+                if cancel.is_set():
+                    raise CancelledError("the run was cancelled", asked="run")
+                # The commit: nothing before it has changed anything, nothing after it can fail.
+                store.snapshot = following
+        else:
+            snapshot = self.variables.ready(engine.reads)
+            if number is None:
+                number = snapshot.run_number
+            values, _ = engine.compute(feeds, snapshot.arrays, number, cancel)
+        if not self._noted:
+            self._note_run()
+        return values
+
+    def _note_run(self) -> None:
+        """Tell a builder's graph that it runs: growth from the same line is now a mistake."""
+        self._noted = True
+        note = getattr(self.graph, "note_run", None)
+        if note is not None:
+            note()
+
+    # ---------------------------------------------------------------- preparing
+
+    def _feeds(self, feeds: object) -> tuple[list[Fed], list[Any]]:
+        if not feeds:
+            return [], []
+        if not isinstance(feeds, Mapping):
+            raise FeedTypeError(
+                "feeds are no mapping",
+                asked="run",
+                expected="a dict from tensors or names to values",
+                found=type(feeds).__name__,
+            )
+        return self._targets(feeds), list(feeds.values())
+
+    def _targets(self, keys: object) -> list[Fed]:
+        if isinstance(keys, str) or not isinstance(keys, Iterable):
+            raise FeedTypeError(
+                "feeds are no sequence",
+                asked="callable",
+                expected="a list of tensors or names",
+                found=repr(keys)[:200],
+            )
+        graph = self.graph
+        targets = []
+        seen = set()
+        for key in keys:
+            value = fed_value(graph, key)
+            name = graph.value_name(value)
+            if value in seen:
+                raise PlanError(
+                    f"{name!r} is fed twice", asked="feed", expected="one value", found="two"
+                )
+            seen.add(value)
+            targets.append(Fed(value, graph.types[value].dtype, name))
+        return targets
+
+    def _convert(self, target: Fed, value: Any) -> Array:
+        type_ = self.graph.types[target.value]
+        node = self.graph.nodes[self.graph.producers[target.value]]
+        return convert(value, type_, f"feed {target.name!r}", self.graph.site(node.site))
+
+    def _engine(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
+        """The engine for fetches and feeds.  Graphs only grow, so an engine stays right."""
+        key = (fetches.values, fetches.effects, fed)
+        with self._preparing:
+            engine = self._engines.get(key)
+            if engine is None:
+                engine = self._engines[key] = self._prepare(fetches, fed)
+                if len(self._engines) > STRUCTURES:
+                    self._engines.popitem(last=False)
+            else:
+                self._engines.move_to_end(key)
+            return engine
+
+    def _prepare(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
+        engine = Interpreter(self.graph, fetches.values, fetches.effects, fed, self._store.pool)
+        for name in {*engine.reads, *engine.writes}:
+            self._store.declare(self.graph, self.graph.variable_specs[name])
+        return engine
+
+    # ---------------------------------------------------------------- state
+
+    def initialize(self) -> None:
+        """Set every variable of the graph to its initial value, and the counters to zero.
+
+        Not needed before running: variables initialise themselves when they are first needed.
+        """
+        names = list(self.graph.variable_specs)
+        self.variables.publish(self.variables.initial(names, Snapshot()), Snapshot())
+
+    def snapshot(self) -> Snapshot:
+        """A copy of all variables of the graph and of the counters, for `restore`."""
+        names = tuple(self.graph.variable_specs)
+        held = self.variables.ready(names)
+        arrays = {name: held.arrays[name] for name in names}
+        return Snapshot(arrays, held.run_number, held.step).copy()
+
+    # ---------------------------------------------------------------- lifetime
+
+    def trim(self) -> int:
+        """Give idle memory back to the operating system; the bytes that were given back."""
+        return self._store.pool.trim()
+
+    def close(self) -> None:
+        """Cancel what runs and drop what was prepared.  Results and shared state stay."""
+        self._closed = True
+        self.cancel()
+        with self._preparing:
+            self._engines.clear()
+        self.trim()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<session on {self.graph!r}>"
+
+
+def _checked_step(step: object) -> int:
+    if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step < 1 << 64:
+        raise PlanError(
+            "not a number of a run",
+            asked="run(step=…)",
+            expected="an integer from 0 to 2**64 - 1",
+            found=repr(step),
+        )
+    return int(step)
+
+
+def _refuse_unbuilt(device: object, target: object, memory_budget: object) -> None:
+    for option, value, why in (
+        ("target", target, "this version runs graphs in this process only"),
+        ("memory_budget", memory_budget, "this version does not recompute to save memory"),
+    ):
+        if value is not None:
+            raise PlanError(
+                why, asked=f"Session({option}=…)", expected="None", found=repr(value)[:200]
+            )
+    if device not in DEVICES:
+        raise PlanError(
+            "no such device",
+            asked="Session(device=…)",
+            expected=" or ".join(map(repr, DEVICES)),
+            found=repr(device),
+            hint=(
+                "this version has no OpenCL device"
+                if isinstance(device, str) and "opencl" in device.lower()
+                else None
+            ),
+        )

@@ -1,0 +1,153 @@
+"""The variables of a session, as a mapping from names to arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.errors import PlanError, UnknownFetchError, near_miss
+from staticad_schema.graph import Graph
+from staticad_schema.handle import Handle
+
+from .arrays import Array, array_type
+from .feeds import convert
+from .interpret import interpret
+from .selection import select
+from .sizes import Sizes
+from .state import Snapshot, Store, require_fit
+
+
+class Variables(Mapping[str, Array]):
+    """The values that a store holds for the variables of a graph.
+
+    Reading gives a copy; `variables[name] = value` sets the variable, converted and checked
+    as a feed is.  Keys are names, or variables.  A variable takes its initial value when it
+    is first needed, computed with run number 0, so that it depends on nothing but the graph.
+    """
+
+    def __init__(self, graph: Graph, store: Store) -> None:
+        self._graph = graph
+        self.store = store
+
+    def __getitem__(self, key: str | Handle) -> Array:
+        name = self.name(key)
+        return self.ready((name,)).arrays[name].copy()
+
+    def __setitem__(self, key: str | Handle, value: Any) -> None:
+        name = self.name(key)
+        spec = self._graph.variable_specs[name]
+        site = self._graph.site(self._graph.nodes[spec.node].site)
+        array = convert(value, spec.type, f"variable {name!r}", site)
+        self.publish({name: np.array(array, order="C")})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._graph.variable_specs)
+
+    def __len__(self) -> int:
+        return len(self._graph.variable_specs)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._graph.variable_specs if isinstance(key, str) else False
+
+    def __repr__(self) -> str:
+        return f"<variables {', '.join(self)}>"
+
+    def name(self, key: str | Handle) -> str:
+        """The name that a key means.  Raises UnknownFetchError, PlanError."""
+        specs = self._graph.variable_specs
+        if isinstance(key, Handle):
+            if key.graph is not self._graph:
+                raise PlanError(
+                    "it belongs to another graph",
+                    asked="variables",
+                    expected="a variable of the session's graph",
+                    found=key.describe(),
+                    site=key.site,
+                )
+            name = str(key.node.attributes.get("variable", self._graph.value_name(key.id)))
+        else:
+            name = key
+        if name not in specs:
+            raise UnknownFetchError(
+                f"no variable {name!r}",
+                asked="variables",
+                expected=", ".join(map(repr, specs)) or "none: the graph has no variables",
+                found=repr(name),
+                hint=near_miss(name, specs),
+            )
+        return name
+
+    def publish(self, arrays: Mapping[str, Array], counters: Snapshot | None = None) -> None:
+        """Set variables to arrays that nobody else holds, and the counters, in one step."""
+        for name, array in arrays.items():
+            require_fit(self._graph, name, array_type(array), "variable")
+            self.store.declare(self._graph, self._graph.variable_specs[name])
+        with self.store.writer:
+            base = self.store.snapshot
+            if counters is not None:
+                base = Snapshot(base.arrays, counters.run_number, counters.step)
+            self.store.snapshot = base.with_arrays(arrays)
+
+    def ready(self, names: tuple[str, ...]) -> Snapshot:
+        """A snapshot that holds these variables."""
+        snapshot = self.store.snapshot
+        if not snapshot.arrays.keys() >= set(names):
+            with self.store.writer:
+                snapshot = self.ready_for_writer(names)
+        return snapshot
+
+    def ready_for_writer(self, names: tuple[str, ...]) -> Snapshot:
+        """The same for who holds the store's writer lock."""
+        snapshot = self.store.snapshot
+        missing = [name for name in names if name not in snapshot.arrays]
+        if missing:
+            snapshot = snapshot.with_arrays(self.initial(missing, snapshot))
+            self.store.snapshot = snapshot
+        return snapshot
+
+    def initial(self, names: list[str], snapshot: Snapshot) -> dict[str, Array]:
+        """The initial values of variables and of those that they are computed from, except
+        what the snapshot holds.  Raises PlanError for one that needs a feed."""
+        specs = self._graph.variable_specs
+        found: dict[str, Array] = {}
+        stack = list(names)
+        opened: set[str] = set()
+        while stack:
+            name = stack[-1]
+            if name in found:
+                stack.pop()
+                continue
+            spec = specs[name]
+            self.store.declare(self._graph, spec)
+            reads = select(self._graph, (spec.initial,), (), ()).reads
+            known = {**snapshot.arrays, **found}
+            missing = [r for r in reads if r not in known]
+            if missing:
+                if name in opened:
+                    raise PlanError(
+                        "variables are initialised by each other",
+                        asked=f"variable {name!r}",
+                        expected="an initial value that does not need it",
+                        found=f"one that reads {', '.join(map(repr, missing))}",
+                        site=self._graph.site(self._graph.nodes[spec.node].site),
+                    )
+                opened.add(name)
+                stack += missing
+                continue
+            (value,) = interpret(self._graph, (spec.initial,), (), {}, known, 0).values
+            require_fit(self._graph, name, array_type(value), "initial value of")
+            array = self.store.pool.empty(value.shape, value.dtype)
+            array[...] = value
+            found[name] = array
+            stack.pop()
+        return found
+
+
+def shapes_agree(graph: Graph, arrays: Mapping[str, Array]) -> None:
+    """Raises PlanError if variables give one symbol two sizes."""
+    sizes = Sizes()
+    for name, array in arrays.items():
+        sizes.bind_variable(graph, name, array.shape)
+    sizes.check()
