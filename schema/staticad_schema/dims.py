@@ -203,6 +203,11 @@ def same_size(a: Size, b: Size) -> bool | None:
     return None
 
 
+def nonnegative(size: Size) -> bool:
+    """Whether a size is certain to be at least zero."""
+    return all(c > 0 and _nonnegative(m) for m, c in _terms(size).items())
+
+
 def product(shape: Shape) -> Size:
     """The number of elements of a shape."""
     total: Size = 1
@@ -341,9 +346,10 @@ def _call(function: str, a: Size, b: Size) -> Dim:
 def _extremum(function: str, a: Size, b: Size) -> Size:
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b) if function == "min" else max(a, b)
-    difference = a - b
-    if isinstance(difference, int):
-        return a if (difference <= 0) == (function == "min") else b
+    if nonnegative(b - a):
+        return a if function == "min" else b
+    if nonnegative(a - b):
+        return b if function == "min" else a
     a, b = sorted((a, b), key=str)
     return _call(function, a, b)
 
@@ -410,16 +416,13 @@ def _order(monomial: Monomial) -> tuple[int, tuple[tuple[str, int], ...]]:
 
 
 def _nonnegative(monomial: Monomial) -> bool:
-    return all(
-        isinstance(atom, str)
-        or all(_nonnegative_size(side) for side in (atom.left, atom.right))
-        or atom.function == "mod"
-        for atom, _ in monomial
-    )
-
-
-def _nonnegative_size(size: Size) -> bool:
-    return all(c > 0 and _nonnegative(m) for m, c in _terms(size).items())
+    for atom, _ in monomial:
+        if isinstance(atom, str) or atom.function == "mod":
+            continue
+        sides = nonnegative(atom.left), nonnegative(atom.right)
+        if not (any(sides) if atom.function == "max" else all(sides)):
+            return False
+    return True
 
 
 _PLAIN = re.compile(r"[^\W\d]\w*")

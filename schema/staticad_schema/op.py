@@ -28,6 +28,7 @@ Effect = Literal["pure", "random", "reads", "writes", "io"]
 Ints: TypeAlias = tuple[int, ...]
 SymbolicShape: TypeAlias = "tuple[int | Dim, ...]"
 Slices: TypeAlias = "tuple[tuple[int | Dim | None, int | Dim | None, int], ...]"
+Widths: TypeAlias = "tuple[tuple[int | Dim, int | Dim], ...]"
 ArrayValue: TypeAlias = np.ndarray[Any, Any]
 
 
@@ -122,7 +123,7 @@ class Op:
         self.jvp: Jvp = facets.pop("jvp")
         self.batch: Batch = facets.pop("batch")
         self.effect: Effect = facets.pop("effect")
-        self.expr: str | None = facets.pop("expr")
+        self.expr: str | Mapping[str, str] | None = facets.pop("expr")
         self.expand: Callable[..., Any] | None = facets.pop("expand")
         self.elementwise: bool = facets.pop("elementwise")
         self.view: bool = facets.pop("view")
@@ -157,6 +158,12 @@ class Op:
             or isinstance(self.grad, Constant | Undefined)
             or (self.grad == "expand")
         )
+
+    def expression(self, kind: str) -> str | None:
+        """The C expression for operands of a kind (of the last one, if they differ), or None."""
+        if isinstance(self.expr, Mapping):
+            return self.expr.get(kind)
+        return None if kind == "complex" else self.expr
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -225,7 +232,7 @@ def op(
     numpy: Callable[..., Any] | None = None,
     jvp: Jvp = "derived",
     effect: Effect = "pure",
-    expr: str | None = None,
+    expr: str | Mapping[str, str] | None = None,
     expand: Callable[..., Any] | None = None,
     elementwise: bool = False,
     view: bool = False,
@@ -248,7 +255,9 @@ def op(
         operands have a leading batch axis and the result has one, or "map" (no rule).
     numpy: the meaning, arrays and all attributes to an array or a tuple of arrays.
     effect: pure; random (draws numbers); reads or writes variables; io.
-    expr: a C expression in {operand names}, for elementwise ops.
+    expr: a C expression in {operand names}, for elementwise ops; or one for each kind of the
+        last operand's dtype ("float", "int", ...) that has one.  The names stand for variables
+        of the operands' types, the functions for those of <tgmath.h>, which OpenCL has too.
     expand: `(*inputs, *, attributes) -> output(s)`, the same in other ops.
     elementwise: one output, computed element by element from broadcast operands.
     view: the output may share its input's memory.

@@ -1,1 +1,16 @@
 """The definitions, one module a family.  Importing this package fills the registry."""
+
+from . import contract, control, elementwise, index, reduce, scan, shape, slicing, sources, state
+
+__all__ = [
+    "contract",
+    "control",
+    "elementwise",
+    "index",
+    "reduce",
+    "scan",
+    "shape",
+    "slicing",
+    "sources",
+    "state",
+]

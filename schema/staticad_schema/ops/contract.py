@@ -1,0 +1,133 @@
+"""Contractions: sums of products over a shared axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..dims import Shape
+from ..errors import DTypeError, ShapeError
+from ..op import Operand, each, op
+from ..types import NUMERIC, TensorType, broadcast_shapes, shape_text
+from .pointwise import conjugated
+from .shape import permute_dims, reshape, same_dtype
+
+
+def _swapped(x: Any) -> Any:
+    """The transposes of a stack of matrices."""
+    ndim = x.type.ndim
+    return permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
+
+
+def _row(x: Any) -> Any:
+    """A vector as a matrix of one row; a stack of matrices as it is."""
+    return reshape(x, shape=(1, *x.type.shape)) if x.type.ndim == 1 else x
+
+
+def _column(x: Any) -> Any:
+    """A vector as a matrix of one column; a stack of matrices as it is."""
+    return reshape(x, shape=(*x.type.shape, 1)) if x.type.ndim == 1 else x
+
+
+def _matrices(a: Any, b: Any, g: Any) -> tuple[Any, Any, Any]:
+    """Operands and cotangent as (stacks of) matrices."""
+    shape = g.type.shape
+    if b.type.ndim == 1:
+        shape = (*shape, 1)
+    if a.type.ndim == 1:
+        shape = (*shape[:-1], 1, shape[-1])
+    return _row(a), _column(b), reshape(g, shape=shape)
+
+
+def _flat(x: Any) -> Any:
+    """A stack of matrices as one tall matrix."""
+    shape = x.type.shape
+    return reshape(x, shape=(dims.product(shape[:-1]), shape[-1]))
+
+
+def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
+    _, right, cotangent = _matrices(a, b, g)
+    return matmul(cotangent, _swapped(conjugated(right)))
+
+
+def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
+    left, right, cotangent = _matrices(a, b, g)
+    if right.type.ndim == 2 < left.type.ndim:
+        # One product over all matrices of the stack, instead of a sum of one each.
+        left, cotangent = _flat(left), _flat(cotangent)
+    found = matmul(_swapped(conjugated(left)), cotangent)
+    return found if b.type.ndim > 1 else reshape(found, shape=found.type.shape[:-1])
+
+
+def _batch_matmul(a: Any, b: Any, batched: Sequence[bool]) -> Any:
+    ranks = [x.type.ndim - is_batched for x, is_batched in zip((a, b), batched, strict=True)]
+    stacked = max(*ranks, 2)
+    left = _aligned(a, batched[0], 0 if ranks[0] > 1 else 1, stacked)
+    right = _aligned(b, batched[1], 0 if ranks[1] > 1 else 2, stacked)
+    found = matmul(left, right)
+    shape = found.type.shape
+    if ranks[1] == 1:
+        shape = shape[:-1]
+    if ranks[0] == 1:
+        shape = (*shape[: stacked - 1], *shape[stacked:])
+    return reshape(found, shape=shape)
+
+
+def _aligned(x: Any, batched: bool, vector_as: int, rank: int) -> Any:
+    """x as stacked matrices, of `rank` behind its batch axis; vector_as 1 is a row, 2 a column."""
+    lead, rest = (x.type.shape[:1], x.type.shape[1:]) if batched else ((), x.type.shape)
+    if vector_as:
+        rest = (1, *rest) if vector_as == 1 else (*rest, 1)
+    if batched:
+        rest = (1,) * (rank - len(rest)) + rest
+    return reshape(x, shape=(*lead, *rest))
+
+
+@op(
+    numpy=np.matmul,
+    grad=each(_grad_left, _grad_right),
+    jvp="multilinear",
+    batch=_batch_matmul,
+    widen=True,
+)
+def matmul(a: Operand, b: Operand) -> TensorType:
+    """The matrix product, as the array API means it.
+
+    Stacks of matrices broadcast over their leading axes; a 1-d operand is a row on the left,
+    a column on the right, and its axis of size 1 is dropped from the result.
+    """
+    dtype = same_dtype((a, b))
+    if a.kind not in NUMERIC:
+        raise DTypeError("not numeric", expected="a numeric dtype", found=dtype.name)
+    if not (a.shape and b.shape):
+        raise ShapeError(
+            "a 0-d operand",
+            expected="operands of rank 1 or more; multiply is for scalars",
+            found=f"{shape_text(a.shape)} @ {shape_text(b.shape)}",
+        )
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if dims.same_size(a.shape[-1], inner) is False:
+        raise ShapeError(
+            "the contracted axes differ in size",
+            expected=f"size {a.shape[-1]}, the last axis of a",
+            found=f"size {inner} in {shape_text(a.shape)} @ {shape_text(b.shape)}",
+            hint=_transposed_hint(a.shape, b.shape),
+        )
+    stack = broadcast_shapes((a.shape[:-2], b.shape[:-2]))
+    rows = a.shape[-2:-1] if a.ndim > 1 else ()
+    columns = b.shape[-1:] if b.ndim > 1 else ()
+    return TensorType(dtype, stack + rows + columns)
+
+
+def _transposed_hint(a: Shape, b: Shape) -> str | None:
+    if len(b) > 1 and dims.same_size(a[-1], b[-1]):
+        return "b looks transposed"
+    inner = b[-2] if len(b) > 1 else b[0]
+    if len(a) > 1 and dims.same_size(a[-2], inner):
+        return "a looks transposed"
+    if len(a) > 1 and len(b) > 1 and dims.same_size(a[-2], b[-1]):
+        return "a and b look transposed, or swapped"
+    return None

@@ -1,0 +1,391 @@
+"""Ops that read or write at positions given by integer tensors.
+
+Negative indices count from the end; others out of range fail when they are met.  `gather` and
+the scatters are the general pair, through which the special ones are differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..dims import Dim, Shape, Size
+from ..errors import ArgumentError, DTypeError, ExecutionError, ShapeError
+from ..op import OPS, Array, Ints, Operand, constant, op
+from ..types import (
+    INT64,
+    INTEGER,
+    DType,
+    TensorType,
+    broadcast_shapes,
+    normalize_axis,
+    shape_text,
+)
+from .shape import (
+    batch_size,
+    check_equal_shapes,
+    check_shape,
+    moved_axis,
+    permute_dims,
+    reshape,
+    same_dtype,
+    with_batch,
+    zeros,
+)
+
+# ------------------------------------------------------------------ positions
+
+
+def in_range(indices: Array, size: int, axis: int) -> Array:
+    """The indices counted from the front.  Raises ExecutionError if one is out of range."""
+    indices = indices.astype(np.int64, copy=False)
+    outside = (indices < -size) | (indices >= size)
+    if outside.any():
+        raise ExecutionError(
+            "an index is out of range",
+            expected=f"indices from {-size} to {size - 1} on axis {axis}"
+            if size
+            else f"no index: axis {axis} has size 0",
+            found=str(indices[outside].flat[0]),
+        )
+    return np.where(indices < 0, indices + size, indices)
+
+
+def _iota(like: Any, shape: Shape, axis: int) -> Any:
+    return like.apply(OPS["iota"], (), {"shape": shape, "axis": axis, "dtype": INT64})
+
+
+def _along(like: Any, size: Size, axis: int, ndim: int) -> Any:
+    """0, 1, ... along one axis of a tensor of rank `ndim`, size 1 on the others."""
+    return _iota(like, (1,) * axis + (size,) + (1,) * (ndim - 1 - axis), axis)
+
+
+def _check_indices(indices: Sequence[Operand]) -> Shape:
+    """The shape to which the indices broadcast.  Raises DTypeError, ShapeError."""
+    for k, index in enumerate(indices):
+        if index.kind not in INTEGER:
+            raise DTypeError(
+                "indices are not integers",
+                expected="an integer dtype",
+                found=index.dtype.name + (f", index {k}" if k else ""),
+                hint="a bool mask is for where" if index.kind == "bool" else None,
+            )
+    return broadcast_shapes(i.shape for i in indices)
+
+
+def _check_indexed(x: Operand, indices: Sequence[Operand], axes: Ints) -> Shape:
+    """The shape of what the indices select."""
+    if len(indices) != len(axes) or not axes:
+        raise ArgumentError(
+            "not one index tensor an axis",
+            expected=f"{len(axes) or 'at least one'} for axes {shape_text(axes)}",
+            found=str(len(indices)),
+        )
+    for axis in axes:
+        normalize_axis(axis, x.ndim)
+    if min(axes) < 0 or len(set(axes)) != len(axes):
+        raise ShapeError(
+            "not distinct axes counted from the front",
+            expected=f"distinct axes from 0 to {x.ndim - 1}",
+            found=shape_text(axes),
+        )
+    rest = tuple(size for a, size in enumerate(x.shape) if a not in axes)
+    return _check_indices(indices) + rest
+
+
+# ------------------------------------------------------------------ gather and scatter
+
+
+def _front(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, tuple[Array, ...]]:
+    """A view of x with the indexed axes first, and the checked indices."""
+    places = tuple(in_range(i, x.shape[a], a) for i, a in zip(indices, axes, strict=True))
+    return np.moveaxis(x, axes, range(len(axes))), places
+
+
+def _gather(x: Array, *indices: Array, axes: Ints) -> Array:
+    front, places = _front(x, indices, axes)
+    return np.asarray(front[places])
+
+
+def _grad_gather(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:
+    x, *indices = operands
+    spread = scatter_add(zeros(g, x.type.shape), g, *indices, axes=axes)
+    return (spread, *(None for _ in indices))
+
+
+def _jvp_gather(operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints) -> Any:
+    return gather(tangents[0], *operands[1:], axes=axes)
+
+
+def _aligned(indices: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
+    """The indices with one rank: batched ones behind their batch axis, others behind a 1."""
+    rank = max(i.type.ndim - b for i, b in zip(indices, batched, strict=True))
+    aligned = []
+    for index, is_batched in zip(indices, batched, strict=True):
+        shape = index.type.shape if is_batched else (1, *index.type.shape)
+        ones = (1,) * (rank + 1 - len(shape))
+        aligned.append(reshape(index, shape=(shape[0], *ones, *shape[1:])))
+    return aligned
+
+
+def _batched_indices(
+    x: Any, indices: Sequence[Any], batched: Sequence[bool], axes: Ints
+) -> tuple[list[Any], Ints]:
+    """Index tensors and axes with which gather and scatters see the batch axis of x.
+
+    Where no index has a batch axis that of x is simply not indexed.
+    """
+    moved = tuple(a + 1 for a in axes)
+    if not any(batched):
+        return list(indices), moved
+    aligned = _aligned(indices, batched)
+    return [_along(x, x.type.shape[0], 0, aligned[0].type.ndim), *aligned], (0, *moved)
+
+
+def _batch_gather(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints) -> Any:
+    (x, *indices), (x_batched, *index_batched) = operands, batched
+    if not x_batched:
+        # A batch of indices into one x is one gather with larger indices.
+        return gather(x, *_aligned(indices, index_batched), axes=axes)
+    indices, moved = _batched_indices(x, indices, index_batched, axes)
+    found = gather(x, *indices, axes=moved)
+    if any(index_batched):
+        return found
+    return moved_axis(found, len(broadcast_shapes(i.type.shape for i in indices)), 0)
+
+
+@op(
+    numpy=_gather,
+    grad=_grad_gather,
+    jvp=_jvp_gather,
+    batch=_batch_gather,
+)
+def gather(x: Operand, *indices: Operand, axes: Ints) -> TensorType:
+    """x at the positions that broadcast integer tensors name on `axes`, one tensor an axis.
+
+    The result has the axes of the indices first, then the axes of x that are not indexed.
+    """
+    return x.with_shape(_check_indexed(x, indices, axes))
+
+
+def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
+    out = np.array(x)
+    front, places = _front(out, indices, axes)
+    front[places] = updates
+    return out
+
+
+def _last_writers(x: Any, indices: Sequence[Any], axes: Ints, like: Any) -> Any:
+    """Where an update is the one that stays: it is the last to be written to its place."""
+    shape = broadcast_shapes(i.type.shape for i in indices)
+    count = dims.product(shape)
+    number = reshape(_iota(x, (count,), 0), shape=shape)
+    sizes = tuple(x.type.shape[a] for a in axes)
+    own = tuple(range(len(axes)))
+    winners = scatter_set(zeros(number, sizes), number, *indices, axes=own)
+    stays = OPS["equal"](gather(winners, *indices, axes=own), number)
+    return reshape(stays, shape=(*shape, *(1,) * (like.type.ndim - len(shape))))
+
+
+def _grad_scatter_set(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:
+    x, updates, *indices = operands
+    untouched = scatter_set(g, zeros(g, updates.type.shape), *indices, axes=axes)
+    read = gather(g, *indices, axes=axes)
+    stays = _last_writers(x, indices, axes, read)
+    kept = OPS["where"](stays, read, read.coerce(0.0))
+    return (untouched, kept, *(None for _ in indices))
+
+
+def _tangent(tangent: Any, primal: Any) -> Any:
+    return zeros(primal, primal.type.shape) if tangent is None else tangent
+
+
+def _jvp_scatter_set(
+    operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints
+) -> Any:
+    pushed = (_tangent(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
+    return scatter_set(*pushed, *operands[2:], axes=axes)
+
+
+def _batch_scatter(name: str) -> Callable[..., Any]:
+    def rule(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints) -> Any:
+        x, updates, *indices = operands
+        size = batch_size(operands, batched)
+        x, updates = with_batch(x, batched[0], size), with_batch(updates, batched[1], size)
+        wider, moved = _batched_indices(x, indices, batched[2:], axes)
+        if not any(batched[2:]):
+            rank = len(broadcast_shapes(i.type.shape for i in indices))
+            updates = moved_axis(updates, 0, rank)
+        return OPS[name](x, updates, *wider, axes=moved)
+
+    return rule
+
+
+@op(
+    numpy=_scatter_set,
+    grad=_grad_scatter_set,
+    jvp=_jvp_scatter_set,
+    batch=_batch_scatter("scatter_set"),
+)
+def scatter_set(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
+    """x with `updates` in place of what `gather` of it gives.
+
+    Updates are written in row-major order, so the last one for a place stays.
+    """
+    same_dtype((x, updates))
+    check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
+    return x
+
+
+def _scatter_add(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
+    out = np.array(x)
+    front, places = _front(out, indices, axes)
+    np.add.at(front, places, updates)
+    return out
+
+
+def _grad_scatter_add(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:
+    _, _, *indices = operands
+    return (g, gather(g, *indices, axes=axes), *(None for _ in indices))
+
+
+def _jvp_scatter_add(
+    operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints
+) -> Any:
+    pushed = (_tangent(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
+    return scatter_add(*pushed, *operands[2:], axes=axes)
+
+
+@op(
+    numpy=_scatter_add,
+    grad=_grad_scatter_add,
+    jvp=_jvp_scatter_add,
+    batch=_batch_scatter("scatter_add"),
+    widen=True,
+)
+def scatter_add(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
+    """x with `updates` added at the places that `gather` of it reads; repeated places add up."""
+    same_dtype((x, updates))
+    check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
+    return x
+
+
+# ------------------------------------------------------------------ one axis
+
+
+def _take(x: Array, indices: Array, *, axis: int) -> Array:
+    return np.take(x, in_range(indices, x.shape[axis], axis), axis)
+
+
+def _grad_take(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
+    depth = indices.type.ndim
+    order = (
+        *range(axis, axis + depth),
+        *range(axis),
+        *range(axis + depth, g.type.ndim),
+    )
+    rows = permute_dims(g, axes=order) if axis and depth else g
+    return scatter_add(zeros(g, x.type.shape), rows, indices, axes=(axis,)), None
+
+
+def _jvp_take(x: Any, indices: Any, out: Any, tangents: Sequence[Any], *, axis: int) -> Any:
+    return take(tangents[0], indices, axis=axis)
+
+
+def _batch_take(x: Any, indices: Any, batched: Sequence[bool], *, axis: int) -> Any:
+    if not batched[1]:
+        return take(x, indices, axis=axis + 1)
+    if not batched[0]:
+        return moved_axis(take(x, indices, axis=axis), axis, 0)
+    depth = indices.type.ndim
+    lead = _along(x, x.type.shape[0], 0, depth)
+    found = gather(x, lead, indices, axes=(0, axis + 1))
+    # The axes of the indices come first: those behind the batch axis belong at `axis`.
+    order = (0, *range(depth, depth + axis), *range(1, depth))
+    return permute_dims(found, axes=(*order, *range(depth + axis, found.type.ndim)))
+
+
+@op(
+    numpy=_take,
+    grad=_grad_take,
+    jvp=_jvp_take,
+    batch=_batch_take,
+)
+def take(x: Operand, indices: Operand, *, axis: int) -> TensorType:
+    """The slices of x at integer positions along one axis.
+
+    The shape of x with that axis replaced by the axes of the indices.
+    """
+    normalize_axis(axis, x.ndim)
+    return x.with_shape(x.shape[:axis] + _check_indices((indices,)) + x.shape[axis + 1 :])
+
+
+def _take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
+    return np.take_along_axis(x, in_range(indices, x.shape[axis], axis), axis)
+
+
+def _whole(shape: Shape, size: Size, axis: int) -> Shape:
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def _grad_along(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
+    shape = g.type.shape
+    places = [_along(g, size, a, len(shape)) for a, size in enumerate(shape)]
+    places[axis] = indices
+    start = zeros(g, _whole(shape, x.type.shape[axis], axis))
+    return scatter_add(start, g, *places, axes=tuple(range(len(shape)))), None
+
+
+def _jvp_along(x: Any, indices: Any, out: Any, tangents: Sequence[Any], *, axis: int) -> Any:
+    return take_along_axis(tangents[0], indices, axis=axis)
+
+
+def _batch_along(x: Any, indices: Any, batched: Sequence[bool], *, axis: int) -> Any:
+    size = batch_size((x, indices), batched)
+    x, indices = (with_batch(v, b, size) for v, b in zip((x, indices), batched, strict=True))
+    return take_along_axis(x, indices, axis=axis + 1)
+
+
+@op(
+    numpy=_take_along_axis,
+    grad=_grad_along,
+    jvp=_jvp_along,
+    batch=_batch_along,
+)
+def take_along_axis(x: Operand, indices: Operand, *, axis: int) -> TensorType:
+    """Along one axis the elements that the indices name, one by one; other axes broadcast."""
+    normalize_axis(axis, x.ndim)
+    _check_indices((indices,))
+    if indices.ndim != x.ndim:
+        raise ShapeError(
+            "indices of another rank", expected=f"rank {x.ndim}", found=f"rank {indices.ndim}"
+        )
+    chosen = indices.shape[axis]
+    shape = broadcast_shapes((_whole(x.shape, 1, axis), _whole(indices.shape, 1, axis)))
+    return x.with_shape(_whole(shape, chosen, axis))
+
+
+def _one_hot(indices: Array, *, depth: int, dtype: DType) -> Array:
+    return np.equal(indices[..., None], np.arange(depth)).astype(dtype)
+
+
+def _batch_one_hot(indices: Any, batched: Sequence[bool], *, depth: int | Dim, dtype: DType) -> Any:
+    return one_hot(indices, depth=depth, dtype=dtype)
+
+
+@op(
+    numpy=_one_hot,
+    grad=constant,
+    batch=_batch_one_hot,
+)
+def one_hot(indices: Operand, *, depth: int | Dim, dtype: DType) -> TensorType:
+    """1 at each index along a new last axis of size `depth`, 0 elsewhere.
+
+    An index outside of 0 to depth - 1 gives zeros, as in most libraries of this kind.
+    """
+    _check_indices((indices,))
+    check_shape((depth,))
+    return TensorType(dtype, (*indices.shape, depth))

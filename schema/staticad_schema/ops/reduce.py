@@ -1,0 +1,318 @@
+"""Reductions: many elements to one.
+
+Axes are ascending and counted from the front.  The half floats accumulate in float32; integer
+sums and products stay in their dtype and wrap.  The operand is made contiguous first, so that
+the order of summation is a function of the shape alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..dims import Shape
+from ..errors import DTypeError, ShapeError
+from ..op import OPS, Array, Ints, Operand, SymbolicShape, constant, op
+from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, TensorType, shape_text
+from .arithmetic import multiply_no_nan
+from .pointwise import scaled
+from .scan import cumulative_prod, shifted
+from .shape import (
+    broadcast_to,
+    check_axes,
+    check_broadcast,
+    check_shape,
+    inverse,
+    permute_dims,
+    reshape,
+)
+
+
+def reduced(x: Operand, axis: Ints, keepdims: bool) -> TensorType:
+    """The type of x with axes dropped, or of size 1."""
+    gone = set(check_axes(axis, x.ndim))
+    if keepdims:
+        return x.with_shape(1 if a in gone else size for a, size in enumerate(x.shape))
+    return x.with_shape(size for a, size in enumerate(x.shape) if a not in gone)
+
+
+def restored(value: Any, x: Any, axis: Ints, keepdims: bool) -> Any:
+    """A reduced value with the reduced axes put back as size 1."""
+    return value if keepdims else reshape(value, shape=reduced(x.type, axis, True).shape)
+
+
+def _of_kind(x: Operand, kinds: frozenset[str], what: str) -> None:
+    if x.kind not in kinds:
+        raise DTypeError(f"not {what}", expected=f"{what} dtype", found=x.dtype.name)
+
+
+def _not_empty(x: Operand, axis: Ints) -> None:
+    if any(x.shape[a] == 0 for a in axis):
+        raise ShapeError(
+            "a reduction over no elements has no identity",
+            expected="reduced axes of size 1 or more",
+            found=f"axes {shape_text(axis)} of {shape_text(x.shape)}",
+        )
+
+
+def _contiguous(function: Callable[..., Any], **more: Any) -> Callable[..., Array]:
+    def meaning(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+        return np.asarray(function(np.asarray(x, order="C"), axis=axis, keepdims=keepdims, **more))
+
+    return meaning
+
+
+def _fixed_dtype(function: Callable[..., Any]) -> Callable[..., Array]:
+    def meaning(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+        x = np.asarray(x, order="C")
+        return np.asarray(function(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
+
+    return meaning
+
+
+def _batch(name: str) -> Callable[..., Any]:
+    """The batch rule of the named reduction: the same, one axis further on."""
+
+    def rule(x: Any, batched: Sequence[bool], *, axis: Ints, keepdims: bool) -> Any:
+        return OPS[name](x, axis=tuple(a + 1 for a in axis), keepdims=keepdims)
+
+    return rule
+
+
+# ------------------------------------------------------------------ sums and products
+
+
+def _grad_sum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
+    return (broadcast_to(restored(g, x, axis, keepdims), shape=x.type.shape),)
+
+
+@op(
+    numpy=_fixed_dtype(np.sum),
+    grad=_grad_sum,
+    jvp="linear",
+    batch=_batch("sum"),
+    widen=True,
+)
+def sum_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """The sum over the given axes; 0 where there are no elements."""
+    _of_kind(x, NUMERIC, "a numeric")
+    return reduced(x, axis, keepdims)
+
+
+def others(x: Any, axis: Ints) -> Any:
+    """For each element the product of all other elements along `axis`: exact with zeros."""
+    dtype, shape = x.type.dtype, x.type.shape
+    kept = tuple(a for a in range(len(shape)) if a not in axis)
+    order = kept + axis
+    count = dims.product(tuple(shape[a] for a in axis))
+    # Partial products of a half float leave its range although the whole may be within it.
+    wide = x.astype(WIDENED.get(dtype, dtype))
+    row = reshape(permute_dims(wide, axes=order), shape=(*(shape[a] for a in kept), count))
+    last = len(kept)
+    before, behind = (
+        shifted(cumulative_prod(row, axis=last, reverse=reverse), last, reverse, 1.0)
+        for reverse in (False, True)
+    )
+    around = multiply_no_nan(before, behind)
+    moved = reshape(around, shape=tuple(shape[a] for a in order))
+    return permute_dims(moved, axes=inverse(order)).astype(dtype)
+
+
+def _grad_prod(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
+    return (scaled(others(x, axis), restored(g, x, axis, keepdims)),)
+
+
+@op(
+    numpy=_fixed_dtype(np.prod),
+    grad=_grad_prod,
+    jvp=lambda x, out, tangents, *, axis, keepdims: sum_(
+        multiply_no_nan(others(x, axis), tangents[0]), axis=axis, keepdims=keepdims
+    ),
+    batch=_batch("prod"),
+    widen=True,
+)
+def prod(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """The product over the given axes; 1 where there are no elements."""
+    _of_kind(x, NUMERIC, "a numeric")
+    return reduced(x, axis, keepdims)
+
+
+# ------------------------------------------------------------------ extrema
+
+
+def _shares(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
+    """1/k at each of the k elements that attain the extremum, 0 elsewhere."""
+    attained = OPS["equal"](x, restored(out, x, axis, keepdims)).astype(x.type.dtype)
+    return attained / sum_(attained, axis=axis, keepdims=True)
+
+
+def _grad_extremum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
+    return (scaled(_shares(x, out, axis, keepdims), restored(g, x, axis, keepdims)),)
+
+
+def _jvp_extremum(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
+    weighted = multiply_no_nan(_shares(x, out, axis, keepdims), tangents[0])
+    return sum_(weighted, axis=axis, keepdims=keepdims)
+
+
+@op(
+    numpy=_contiguous(np.max),
+    grad=_grad_extremum,
+    jvp=_jvp_extremum,
+    batch=_batch("max"),
+    widen=True,
+)
+def max_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """The largest element over the given axes; NaN if there is one."""
+    _of_kind(x, REAL, "a real")
+    _not_empty(x, axis)
+    return reduced(x, axis, keepdims)
+
+
+@op(
+    numpy=_contiguous(np.min),
+    grad=_grad_extremum,
+    jvp=_jvp_extremum,
+    batch=_batch("min"),
+    widen=True,
+)
+def min_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """The smallest element over the given axes; NaN if there is one."""
+    _of_kind(x, REAL, "a real")
+    _not_empty(x, axis)
+    return reduced(x, axis, keepdims)
+
+
+def _batch_located(name: str) -> Callable[..., Any]:
+    def rule(x: Any, batched: Sequence[bool], *, axis: int, keepdims: bool) -> Any:
+        return OPS[name](x, axis=axis + 1, keepdims=keepdims)
+
+    return rule
+
+
+def _located(x: Operand, axis: int, keepdims: bool) -> TensorType:
+    _of_kind(x, REAL, "a real")
+    check_axes((axis,), x.ndim)
+    _not_empty(x, (axis,))
+    return reduced(x, (axis,), keepdims).with_dtype(INT64)
+
+
+@op(
+    numpy=lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims),
+    grad=constant,
+    batch=_batch_located("argmax"),
+    widen=True,
+)
+def argmax(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
+    """The index (int64) of the first largest element along an axis; of the first NaN if any."""
+    return _located(x, axis, keepdims)
+
+
+@op(
+    numpy=lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims),
+    grad=constant,
+    batch=_batch_located("argmin"),
+    widen=True,
+)
+def argmin(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
+    """The index (int64) of the first smallest element along an axis; of the first NaN if any."""
+    return _located(x, axis, keepdims)
+
+
+# ------------------------------------------------------------------ truth
+
+
+@op(
+    numpy=lambda x, *, axis, keepdims: np.any(x.astype(bool), axis=axis, keepdims=keepdims),
+    grad=constant,
+    batch=_batch("any"),
+)
+def any_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """Whether an element over the given axes is not zero; False where there are none."""
+    return reduced(x, axis, keepdims).with_dtype(BOOL)
+
+
+@op(
+    numpy=lambda x, *, axis, keepdims: np.all(x.astype(bool), axis=axis, keepdims=keepdims),
+    grad=constant,
+    batch=_batch("all"),
+)
+def all_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """Whether all elements over the given axes are not zero; True where there are none."""
+    return reduced(x, axis, keepdims).with_dtype(BOOL)
+
+
+# ------------------------------------------------------------------ logsumexp
+
+
+def _logsumexp(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+    x = np.asarray(x, order="C")
+    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(x.dtype)
+    total = np.sum(np.exp(x - top), axis=axis, keepdims=True)
+    out = np.log(total) + top
+    return out if keepdims else np.reshape(out, _dropped(x.shape, axis))
+
+
+def _dropped(shape: tuple[int, ...], axis: Ints) -> tuple[int, ...]:
+    return tuple(size for a, size in enumerate(shape) if a not in axis)
+
+
+def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
+    """exp(x - out), 0 where all of x is -inf."""
+    whole = restored(out, x, axis, keepdims)
+    empty = OPS["equal"](whole, float("-inf"))
+    return OPS["exp"](x - OPS["where"](empty, whole.coerce(0.0), whole))
+
+
+def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
+    weighted = multiply_no_nan(_softmax(x, out, axis, keepdims), tangents[0])
+    return sum_(weighted, axis=axis, keepdims=keepdims)
+
+
+@op(
+    numpy=_logsumexp,
+    grad=lambda x, out, g, *, axis, keepdims: (
+        scaled(_softmax(x, out, axis, keepdims), restored(g, x, axis, keepdims)),
+    ),
+    jvp=_jvp_logsumexp,
+    batch=_batch("logsumexp"),
+    widen=True,
+)
+def logsumexp(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
+    """log(sum(exp(x))) over the given axes, without overflow; -inf where all elements are -inf."""
+    _of_kind(x, FLOATING, "a floating")
+    return reduced(x, axis, keepdims)
+
+
+# ------------------------------------------------------------------ broadcasting undone
+
+
+def _sum_to(x: Array, *, shape: tuple[int, ...]) -> Array:
+    lead = x.ndim - len(shape)
+    spread = tuple(lead + a for a, s in enumerate(shape) if s == 1 != x.shape[lead + a])
+    x = np.asarray(x, order="C")
+    return np.reshape(np.sum(x, axis=(*range(lead), *spread), dtype=x.dtype), shape)
+
+
+def _batch_sum_to(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
+    lead = x.type.ndim - 1 - len(shape)
+    x = sum_(x, axis=tuple(range(1, 1 + lead)), keepdims=False) if lead else x
+    return sum_to(x, shape=(x.type.shape[0], *shape))
+
+
+@op(
+    numpy=_sum_to,
+    grad=lambda x, out, g: (broadcast_to(g, shape=x.type.shape),),
+    jvp="linear",
+    batch=_batch_sum_to,
+    widen=True,
+)
+def sum_to(x: Operand, *, shape: SymbolicShape) -> TensorType:
+    """x summed over the axes along which a tensor of `shape` was broadcast to it."""
+    _of_kind(x, NUMERIC, "a numeric")
+    check_broadcast(check_shape(shape), x.shape)
+    return x.with_shape(shape)

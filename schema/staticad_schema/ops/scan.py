@@ -1,0 +1,134 @@
+"""Scans: each result element depends on all elements before it along an axis.
+
+`linear_recurrence` is the one through which the others are differentiated: its gradient is
+again a linear recurrence, in the other direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dims import Size
+from ..errors import DTypeError
+from ..op import Array, Operand, each, op
+from ..types import NUMERIC, TensorType
+from .arithmetic import multiply_no_nan
+from .pointwise import conjugated, scaled
+from .shape import (
+    batch_size,
+    check_axes,
+    check_equal_shapes,
+    same_dtype,
+    with_batch,
+)
+from .slicing import pad, slice_
+
+
+def shifted(x: Any, axis: int, reverse: bool, value: float) -> Any:
+    """x moved by one place along an axis, towards its end or (reverse) its start.
+
+    The place that falls free takes `value`, the element that falls out is lost.
+    """
+    ndim, size = x.type.ndim, x.type.shape[axis]
+    widths = [(0, 0)] * ndim
+    slices: list[tuple[Size | None, Size | None, int]] = [(None, None, 1)] * ndim
+    widths[axis] = (0, 1) if reverse else (1, 0)
+    slices[axis] = (1, size + 1, 1) if reverse else (0, size, 1)
+    return slice_(pad(x, widths=tuple(widths), value=value), slices=tuple(slices))
+
+
+def _check(x: Operand, axis: int) -> None:
+    check_axes((axis,), x.ndim)
+    if x.kind not in NUMERIC:
+        raise DTypeError("not numeric", expected="a numeric dtype", found=x.dtype.name)
+
+
+def _linear_recurrence(a: Array, b: Array, *, axis: int, reverse: bool) -> Array:
+    a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    if reverse:
+        a, b = a[::-1], b[::-1]
+    out = np.array(b)
+    for i in range(1, len(out)):
+        out[i] += a[i] * out[i - 1]
+    return np.moveaxis(out[::-1] if reverse else out, 0, axis)
+
+
+def _adjoint(a: Any, g: Any, axis: int, reverse: bool) -> Any:
+    """The cotangent of b: what reaches each step through all later ones."""
+    later = shifted(conjugated(a), axis, not reverse, 0.0)
+    return linear_recurrence(later, g, axis=axis, reverse=not reverse)
+
+
+def _jvp_recurrence(
+    a: Any, b: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
+) -> Any:
+    da, db = tangents
+    if da is not None:
+        pushed = multiply_no_nan(shifted(out, axis, reverse, 0.0), da)
+        db = pushed if db is None else db + pushed
+    return linear_recurrence(a, db, axis=axis, reverse=reverse)
+
+
+def _batch_recurrence(a: Any, b: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
+    size = batch_size((a, b), batched)
+    a, b = with_batch(a, batched[0], size), with_batch(b, batched[1], size)
+    return linear_recurrence(a, b, axis=axis + 1, reverse=reverse)
+
+
+@op(
+    numpy=_linear_recurrence,
+    grad=each(
+        lambda a, b, out, g, *, axis, reverse: scaled(
+            shifted(out, axis, reverse, 0.0), _adjoint(a, g, axis, reverse)
+        ),
+        lambda a, b, out, g, *, axis, reverse: _adjoint(a, g, axis, reverse),
+    ),
+    jvp=_jvp_recurrence,
+    batch=_batch_recurrence,
+    widen=True,
+)
+def linear_recurrence(a: Operand, b: Operand, *, axis: int, reverse: bool) -> TensorType:
+    """y with y[i] = a[i] * y[i - 1] + b[i] along an axis, y[-1] = 0; reverse: from the end."""
+    same_dtype((a, b))
+    _check(a, axis)
+    check_equal_shapes(b.shape, a.shape, "b")
+    return a
+
+
+def _cumulative_prod(x: Array, *, axis: int, reverse: bool) -> Array:
+    if reverse:
+        return np.flip(np.cumprod(np.flip(x, axis), axis, dtype=x.dtype), axis)
+    return np.cumprod(x, axis, dtype=x.dtype)
+
+
+def _grad_cumulative_prod(x: Any, out: Any, g: Any, *, axis: int, reverse: bool) -> tuple[Any]:
+    # dx[k] = prod(x[:k]) * r[k], where r[k] = g[k] + x[k+1] * r[k+1] sums the later products.
+    before = shifted(out, axis, reverse, 1.0)
+    return (scaled(before, _adjoint(x, g, axis, reverse)),)
+
+
+def _batch_cumulative_prod(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
+    return cumulative_prod(x, axis=axis + 1, reverse=reverse)
+
+
+def _jvp_cumulative_prod(
+    x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
+) -> Any:
+    pushed = multiply_no_nan(shifted(out, axis, reverse, 1.0), tangents[0])
+    return linear_recurrence(x, pushed, axis=axis, reverse=reverse)
+
+
+@op(
+    numpy=_cumulative_prod,
+    grad=_grad_cumulative_prod,
+    jvp=_jvp_cumulative_prod,
+    batch=_batch_cumulative_prod,
+    widen=True,
+)
+def cumulative_prod(x: Operand, *, axis: int, reverse: bool) -> TensorType:
+    """The product of the elements up to each one along an axis; reverse: from each one on."""
+    _check(x, axis)
+    return x
