@@ -17,7 +17,7 @@ from staticad_schema.errors import CancelledError, ExecutionError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS, FunctionRef
+from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.ops.control import inner_path
 from staticad_schema.types import TensorType
 
@@ -186,6 +186,9 @@ class _Run:
         }
         inferred = node.definition.infer(*types, **resolved)
         out_types = (inferred,) if isinstance(inferred, TensorType) else inferred
+        expand = node.definition.expand
+        if node.definition.numpy is None and expand is not None:
+            return self._expanded(node.definition, expand, inputs, attributes, frame)
         return evaluate(node.definition, inputs, attributes, out_types)
 
     def _write(self, name: str, array: Array) -> Array:
@@ -206,6 +209,28 @@ class _Run:
         inner.check()
         frame = frame._replace(sizes={**frame.sizes, **inner.values})
         return tuple(self.evaluate(function.body, selection, function.outputs, feeds, frame))
+
+    def _expanded(
+        self,
+        definition: Op,
+        expand: Callable[..., Any],
+        operands: tuple[Array, ...],
+        attributes: dict[str, Any],
+        frame: Frame,
+    ) -> tuple[Array, ...]:
+        """The outputs of an op whose meaning is its expansion."""
+        graph = Graph()
+        feeds = {}
+        for index, array in enumerate(operands):
+            declared = {"index": index, "dtype": array.dtype, "shape": array.shape}
+            feeds[graph.append(OPS["parameter"], (), declared).start] = array
+        handles = [graph.handle(v) for v in feeds]
+        result = definition.call_rule(expand, handles, attributes)
+        outputs = [h.id for h in (result if isinstance(result, tuple) else (result,))]
+        selection = select(graph, outputs, (), feeds, self.functions)
+        # The attributes hold the path already.
+        frame = frame._replace(path=None)
+        return tuple(self.evaluate(graph, selection, outputs, feeds, frame))
 
 
 def _update(op: str, old: Array, x: Array) -> Array:
