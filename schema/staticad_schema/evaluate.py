@@ -1,0 +1,45 @@
+"""The meaning of one op, applied to arrays.
+
+This is what every device is tested against, and what folding, interpretation and checking
+compute with.  It knows no graph and no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import ExecutionError
+from .op import Array, Op
+from .types import WIDENED, TensorType
+
+
+def evaluate(
+    definition: Op,
+    arrays: Sequence[Array],
+    attributes: Mapping[str, Any],
+    types: Sequence[TensorType],
+) -> tuple[Array, ...]:
+    """The outputs of an op whose symbolic sizes are bound.
+
+    arrays: one an operand.  types: the inferred types of the outputs; only their dtypes are
+    used.  Half floats compute in float32 and are rounded once, if the op asks for that.
+    Floating-point exceptions are values, not warnings.  An output may share its memory with
+    an operand.  Raises ExecutionError for an op that has no meaning of its own.
+    """
+    if definition.numpy is None:
+        raise ExecutionError(
+            f"{definition.name} cannot be evaluated by itself",
+            expected="an op that is a function of its operands",
+            found=definition.name,
+        )
+    if definition.widen:
+        arrays = [a.astype(WIDENED[a.dtype]) if a.dtype in WIDENED else a for a in arrays]
+    with np.errstate(all="ignore"):
+        result = definition.numpy(*arrays, **attributes)
+        results = result if isinstance(result, tuple) else (result,)
+        return tuple(
+            np.asarray(r).astype(t.dtype, copy=False) for r, t in zip(results, types, strict=True)
+        )

@@ -1,0 +1,261 @@
+"""The elementwise arithmetic of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..op import OPS, Array, Operand, constant, each
+from ..types import FLOATING, INEXACT, NUMERIC, REAL, REAL_OF, TensorType
+from .conversion import conj, converted, imag, real
+from .pointwise import conjugated, pointwise, same, scaled
+
+
+@pointwise(numpy=np.add, expr="({x} + {y})", d=(lambda x, y, out: 1, lambda x, y, out: 1))
+def add(x: Operand, y: Operand) -> TensorType:
+    """x + y; integers wrap."""
+    return same(NUMERIC, x, y)
+
+
+def _negative_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
+    return (negative(g),)
+
+
+@pointwise(
+    numpy=np.negative,
+    expr="(-{x})",
+    grad=_negative_grad,
+    jvp="linear",
+)
+def negative(x: Operand) -> TensorType:
+    """-x; integers wrap."""
+    return same(NUMERIC, x)
+
+
+@pointwise(
+    numpy=np.subtract,
+    expr="({x} - {y})",
+    grad=each(lambda x, y, out, g: g, lambda x, y, out, g: negative(g)),
+)
+def subtract(x: Operand, y: Operand) -> TensorType:
+    """x - y; integers wrap."""
+    return same(NUMERIC, x, y)
+
+
+@pointwise(numpy=np.multiply, expr="({x} * {y})", d=(lambda x, y, out: y, lambda x, y, out: x))
+def multiply(x: Operand, y: Operand) -> TensorType:
+    """x * y; integers wrap."""
+    return same(NUMERIC, x, y)
+
+
+def _multiply_no_nan(d: Array, g: Array) -> Array:
+    result = np.multiply(d, g)
+    # A product with zero is NaN exactly where the other factor is not finite.
+    spoiled = np.isnan(result) & (g == 0)
+    return np.where(spoiled, g, result) if spoiled.any() else result
+
+
+@pointwise(
+    numpy=_multiply_no_nan,
+    expr="({g} == 0 && !({d} - {d} == 0) ? {g} : {d} * {g})",
+    grad=each(lambda d, g, out, up: scaled(g, up), lambda d, g, out, up: scaled(d, up)),
+)
+def multiply_no_nan(d: Operand, g: Operand) -> TensorType:
+    """d * g, but 0 where g is 0, even if d is infinite or NaN: the product of the chain rule."""
+    return same(INEXACT, d, g)
+
+
+@pointwise(
+    numpy=np.reciprocal,
+    expr="(1 / {x})",
+    d=lambda x, out: negative(multiply(out, out)),
+)
+def reciprocal(x: Operand) -> TensorType:
+    """1 / x."""
+    return same(INEXACT, x)
+
+
+def _divisor_slope(x: Any, y: Any, out: Any) -> Any:
+    return negative(divide(out, y))
+
+
+@pointwise(
+    numpy=np.divide,
+    expr="({x} / {y})",
+    d=(lambda x, y, out: reciprocal(y), _divisor_slope),
+)
+def divide(x: Operand, y: Operand) -> TensorType:
+    """x / y, of floating or complex dtype; IEEE-754 at zero divisors."""
+    return same(INEXACT, x, y)
+
+
+@pointwise(numpy=np.positive, expr="({x})", d=lambda x, out: 1, jvp="linear", widen=False)
+def positive(x: Operand) -> TensorType:
+    """+x, which is x."""
+    return same(NUMERIC, x)
+
+
+@pointwise(numpy=np.square, expr="({x} * {x})", d=lambda x, out: add(x, x))
+def square(x: Operand) -> TensorType:
+    """x * x; integers wrap."""
+    return same(NUMERIC, x)
+
+
+# The quotient of NumPy's floor_divide: from the exact remainder, not from a rounded quotient.
+_FMOD = "fmod({x}, {y})"
+_QUOTIENT = f"(({{x}} - {_FMOD}) / {{y}} - ({_FMOD} != 0 && ({_FMOD} < 0) != ({{y}} < 0)))"
+_FLOOR_DIVIDE = {
+    "float": (
+        f"({{y}} == 0 ? {{x}} / {{y}} : {_QUOTIENT} != 0"
+        f" ? floor({_QUOTIENT}) + (({_QUOTIENT} - floor({_QUOTIENT})) * 2 > 1)"
+        " : copysign({x} * 0, {x} / {y}))"
+    ),
+    "int": (
+        "({y} == 0 ? 0 : {y} == -1 ? 0 - {x}"
+        " : {x} / {y} - ({x} % {y} != 0 && ({x} < 0) != ({y} < 0)))"
+    ),
+    "uint": "({y} == 0 ? 0 : {x} / {y})",
+}
+_REMAINDER = {
+    "float": (
+        f"({_FMOD} != 0 ? ({_FMOD} < 0) != ({{y}} < 0) ? {_FMOD} + {{y}} : {_FMOD}"
+        f" : copysign({_FMOD}, {{y}}))"
+    ),
+    "int": (
+        "({y} == 0 || {y} == -1 ? 0"
+        " : {x} % {y} + ({x} % {y} != 0 && ({x} < 0) != ({y} < 0) ? {y} : 0))"
+    ),
+    "uint": "({y} == 0 ? 0 : {x} % {y})",
+}
+
+
+@pointwise(numpy=np.floor_divide, expr=_FLOOR_DIVIDE, grad=constant)
+def floor_divide(x: Operand, y: Operand) -> TensorType:
+    """x / y rounded down.  Integers: 0 where y is 0; wraps at the lowest integer by -1."""
+    return same(REAL, x, y)
+
+
+@pointwise(
+    numpy=np.remainder,
+    expr=_REMAINDER,
+    d=(lambda x, y, out: 1, lambda x, y, out: negative(floor_divide(x, y))),
+)
+def remainder(x: Operand, y: Operand) -> TensorType:
+    """x - y * floor(x / y), of the sign of y.  Integers: 0 where y is 0."""
+    return same(REAL, x, y)
+
+
+def _pow(x: Array, y: Array) -> Array:
+    if y.dtype.kind != "i" or not (y < 0).any():
+        return np.power(x, y)
+    # 1 / x**-y, rounded towards zero.
+    odd = (y & 1).astype(bool)
+    below = np.where(x == 1, 1, np.where(x == -1, np.where(odd, -1, 1), 0)).astype(x.dtype)
+    return np.where(y < 0, below, np.power(x, np.maximum(y, 0)))
+
+
+def constant_scalar(x: Any) -> Any:
+    """The value of a handle if it is a constant of one element, else None; casts seen through."""
+    node, casts = x.node, []
+    while node.op == "cast":
+        casts.append(node.attributes["dtype"])
+        node = x.graph.handle(node.inputs[0]).node
+    if node.op != "constant" or node.attributes["value"].size != 1:
+        return None
+    value = node.attributes["value"]
+    for dtype in reversed(casts):
+        value = converted(value, dtype=dtype)
+    return value.item()
+
+
+def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
+    p = constant_scalar(y)
+    if p is None or isinstance(p, complex):
+        # 0 where y is 0, even if x**(y - 1) is infinite.
+        return scaled(multiply_no_nan(pow(x, subtract(y, 1)), y), g)
+    if p == 0:
+        return multiply_no_nan(g, g.coerce(0.0))
+    if p == 1:
+        return g
+    if p == 2:
+        return scaled(add(x, x), g)
+    return scaled(multiply(pow(x, p - 1), p), g)
+
+
+def _pow_exponent(x: Any, y: Any, out: Any, g: Any) -> Any:
+    # Where x is 0 and y positive, the power is 0 and the logarithm infinite.
+    return scaled(multiply_no_nan(OPS["log"](x), out), g)
+
+
+@pointwise(
+    numpy=_pow,
+    expr={"float": "pow({x}, {y})"},
+    grad=each(_pow_base, _pow_exponent),
+)
+def pow(x: Operand, y: Operand) -> TensorType:
+    """x to the power of y.  Integers wrap, and round towards zero for negative y (0**-1 is 0)."""
+    return same(NUMERIC, x, y)
+
+
+def _sign_tangent(x: Any, out: Any, t: Any) -> Any:
+    # x / |x| turns with the part of t that is at right angles to x.
+    across = imag(multiply(conj(out), t))
+    turning = divide(across, abs(x)).astype(x.type.dtype)
+    return multiply_no_nan(multiply(out, 1j), turning)
+
+
+def _sign_jvp(x: Any, out: Any, tangents: tuple[Any]) -> Any:
+    return _sign_tangent(x, out, tangents[0]) if x.type.kind == "complex" else None
+
+
+def _sign_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
+    # The map of tangents is symmetric.
+    return (_sign_jvp(x, out, (g,)),)
+
+
+@pointwise(
+    numpy=np.sign,
+    expr="({x} > 0 ? 1 : {x} < 0 ? -1 : {x} == 0 ? 0 : {x})",
+    grad=_sign_grad,
+    jvp=_sign_jvp,
+)
+def sign(x: Operand) -> TensorType:
+    """-1, 0 or 1; of a complex number x / |x|, and 0 at 0; NaN of NaN."""
+    return same(NUMERIC, x)
+
+
+def _abs_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
+    direction = sign(x)
+    return (multiply_no_nan(direction, g.astype(direction.type.dtype)),)
+
+
+def _abs_jvp(x: Any, out: Any, tangents: tuple[Any]) -> Any:
+    product = multiply_no_nan(conjugated(sign(x)), tangents[0])
+    return real(product) if x.type.kind == "complex" else product
+
+
+@pointwise(
+    numpy=np.abs,
+    expr="({x} > 0 ? {x} : 0 - {x})",
+    grad=_abs_grad,
+    jvp=_abs_jvp,
+)
+def abs(x: Operand) -> TensorType:
+    """The absolute value, real also for complex x; the lowest integer wraps to itself."""
+    result = same(NUMERIC, x)
+    return result.with_dtype(REAL_OF[x.dtype]) if x.dtype in REAL_OF else result
+
+
+def _copysign_slope(x: Any, y: Any, out: Any) -> Any:
+    return multiply(sign(x), copysign(1.0, y))
+
+
+@pointwise(
+    numpy=np.copysign,
+    expr="copysign({x}, {y})",
+    d=(_copysign_slope, None),
+)
+def copysign(x: Operand, y: Operand) -> TensorType:
+    """The magnitude of x with the sign of y; its derivative at x = 0 is 0."""
+    return same(FLOATING, x, y)

@@ -1,0 +1,233 @@
+"""Ops that order, observe or stop what flows, and the call of a function body."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import dims
+from ..dims import Dim, Size
+from ..errors import DTypeError, ExecutionError, ShapeError
+from ..op import OPS, Array, FunctionRef, Operand, constant, each, op
+from ..types import BOOL, TensorType
+
+if TYPE_CHECKING:
+    from ..graph import Function
+
+
+def _pass_cotangent(x: Any, out: Any, g: Any) -> tuple[Any]:
+    return (g,)
+
+
+def _pass_tangent(x: Any, out: Any, tangents: tuple[Any]) -> Any:
+    return tangents[0]
+
+
+@op(
+    numpy=lambda x: x,
+    grad=_pass_cotangent,
+    jvp=_pass_tangent,
+    batch="elementwise",
+    view=True,
+)
+def identity(x: Operand) -> TensorType:
+    """x itself, as a node of its own."""
+    return x
+
+
+@op(numpy=lambda x: x, grad=constant, batch="elementwise", view=True)
+def stop_gradient(x: Operand) -> TensorType:
+    """x, taken as a constant by differentiation."""
+    return x
+
+
+@op(
+    numpy=lambda x: x,
+    grad=_pass_cotangent,
+    jvp=_pass_tangent,
+    batch="elementwise",
+    view=True,
+)
+def after(x: Operand) -> TensorType:
+    """x, not computed before the node's control dependencies have run."""
+    return x
+
+
+@op(numpy=lambda: (), grad=constant, batch="elementwise")
+def group() -> tuple[TensorType, ...]:
+    """Nothing: it has run when its control dependencies have."""
+    return ()
+
+
+def _print(x: Array, *, message: str, summarize: int) -> Array:
+    text = np.array2string(x, threshold=max(summarize, 1), edgeitems=3)
+    print(f"{message} {text}" if message else text)
+    return x
+
+
+@op(
+    numpy=_print,
+    grad=_pass_cotangent,
+    jvp=_pass_tangent,
+    batch="elementwise",
+    effect="io",
+    view=True,
+)
+def print_(x: Operand, *, message: str, summarize: int = 1000) -> TensorType:
+    """x; prints the message and x, shortened when it has more than `summarize` elements."""
+    return x
+
+
+def _require(condition: Array, message: str) -> None:
+    if not condition.all():
+        failed = int(condition.size - np.count_nonzero(condition))
+        where = f"false in {failed} of {condition.size} elements" if condition.ndim else "false"
+        raise ExecutionError(message, expected="a condition that is true everywhere", found=where)
+
+
+def _check(condition: Array, x: Array, *, message: str) -> Array:
+    _require(condition, message)
+    return x
+
+
+def _check_only(condition: Array, *, message: str) -> tuple[Array, ...]:
+    _require(condition, message)
+    return ()
+
+
+def _require_bool(condition: Operand) -> None:
+    if condition.dtype != BOOL:
+        raise DTypeError("a condition that is no bool", expected="bool", found=str(condition))
+
+
+def _batch_check(condition: Any, x: Any, batched: tuple[bool, bool], *, message: str) -> Any:
+    if not batched[1]:
+        x = OPS["broadcast_to"](x, shape=(condition.type.shape[0], *x.type.shape))
+    return OPS["check"](condition, x, message=message)
+
+
+@op(
+    numpy=_check,
+    grad=each(None, lambda condition, x, out, g: g),
+    jvp=lambda condition, x, out, tangents: tangents[1],
+    batch=_batch_check,
+    effect="io",
+    view=True,
+)
+def check(condition: Operand, x: Operand, *, message: str) -> TensorType:
+    """x; fails with the message unless the condition, of any shape, is true everywhere."""
+    _require_bool(condition)
+    return x
+
+
+@op(numpy=_check_only, grad=constant, batch="elementwise", effect="io")
+def check_only(condition: Operand, *, message: str) -> tuple[TensorType, ...]:
+    """Nothing; fails with the message unless the condition is true everywhere."""
+    _require_bool(condition)
+    return ()
+
+
+def inner_path(outer: int, inner: int) -> int:
+    """The 32-bit call path of a random node in a body, from the call's path and its own."""
+    return zlib.crc32(struct.pack("<II", outer, inner))
+
+
+def bind_arguments(function: Function, arguments: tuple[Operand, ...]) -> dict[str, Size]:
+    """The sizes that a call gives to the symbols of a body's inputs.
+
+    Raises DTypeError and ShapeError where an argument does not fit.
+    """
+    expected = function.input_types
+    if len(arguments) != len(expected):
+        raise ShapeError(
+            f"wrong number of arguments for {function.name!r}",
+            expected=f"{len(expected)}: " + ", ".join(map(str, expected)),
+            found=str(len(arguments)),
+        )
+    bound: dict[str, Size] = {}
+    for position, (pattern, given) in enumerate(zip(expected, arguments, strict=True)):
+        if pattern.dtype != given.dtype:
+            raise DTypeError(
+                f"argument {position} of {function.name!r} has another dtype",
+                expected=str(pattern),
+                found=str(given),
+            )
+        if pattern.ndim != given.ndim:
+            raise _misfit(function, position, pattern, given)
+        for size, actual in zip(pattern.shape, given.shape, strict=True):
+            name = size.symbol() if isinstance(size, Dim) else None
+            if name is not None:
+                bound.setdefault(name, actual)
+    for position, (pattern, given) in enumerate(zip(expected, arguments, strict=True)):
+        for size, actual in zip(pattern.shape, given.shape, strict=True):
+            if dims.same_size(dims.substitute(size, bound), actual) is False:
+                raise _misfit(function, position, pattern, given)
+    return bound
+
+
+def _misfit(function: Function, position: int, pattern: Operand, given: Operand) -> ShapeError:
+    return ShapeError(
+        f"argument {position} of {function.name!r} does not fit",
+        expected=str(pattern),
+        found=str(given),
+    )
+
+
+def substituted(value: Any, sizes: Mapping[str, Size]) -> Any:
+    """An attribute with the symbols in it replaced."""
+    if isinstance(value, Dim):
+        return dims.substitute(value, sizes)
+    if type(value) is tuple:
+        return tuple(substituted(item, sizes) for item in value)
+    return value
+
+
+def _inline(*arguments: Any, function: Function, path: int) -> Any:
+    graph = arguments[0].graph
+    body = function.body
+    sizes = bind_arguments(function, tuple(argument.type for argument in arguments))
+    values = dict(zip(function.inputs, (argument.id for argument in arguments), strict=True))
+    copies: dict[int, int] = {}
+    for index, node in enumerate(body.nodes):
+        if node.op == "parameter":
+            continue
+        if node.op == "variable":
+            spec = graph.variable_specs.get(node.attributes["variable"])
+            if spec is not None:
+                values[node.start] = graph.nodes[spec.node].start
+                continue
+        attributes = {name: substituted(v, sizes) for name, v in node.attributes.items()}
+        if "path" in attributes:
+            attributes["path"] = inner_path(path, attributes["path"])
+        site = body.site(node.site)
+        copy = graph.append(
+            OPS[node.op],
+            [values[i] for i in node.inputs],
+            attributes,
+            after=[copies[i] for i in node.after if i in copies],
+            device=node.device,
+            site=graph.intern_site(site) if site is not None else None,
+        )
+        copies[index] = len(graph.nodes) - 1
+        values.update(zip(node.outputs, copy.outputs, strict=True))
+    outputs = tuple(graph.handle(values[i]) for i in function.outputs)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+@op(expand=_inline, grad="expand", batch="map")
+def call(*arguments: Operand, function: FunctionRef, path: int = 0) -> tuple[TensorType, ...]:
+    """The outputs of a body in the function table, for these inputs.
+
+    `path` tells the calls of a body that draws random numbers apart.
+    """
+    # The graph resolves the name before it infers.
+    body: Any = function
+    sizes = bind_arguments(body, arguments)
+    return tuple(
+        output.with_shape(dims.substitute(size, sizes) for size in output.shape)
+        for output in body.output_types
+    )

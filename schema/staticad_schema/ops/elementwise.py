@@ -1,0 +1,78 @@
+"""Every elementwise op under one roof, for those who write rules, expansions and rewrites."""
+
+from __future__ import annotations
+
+from .arithmetic import (
+    abs,
+    add,
+    copysign,
+    divide,
+    floor_divide,
+    multiply,
+    multiply_no_nan,
+    negative,
+    positive,
+    pow,
+    reciprocal,
+    remainder,
+    sign,
+    square,
+    subtract,
+)  # fmt: skip
+from .bitwise import (
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+)  # fmt: skip
+from .comparison import (
+    equal,
+    greater,
+    greater_equal,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+    signbit,
+)  # fmt: skip
+from .conversion import cast, conj, imag, real
+from .exponential import exp, expm1, log, log1p, log2, log10, sqrt
+from .rounding import ceil, floor, nextafter, round, trunc
+from .selection import clip, maximum, minimum, where
+from .special import erf, erfc, logaddexp, sigmoid, xlogy
+from .trigonometric import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    cos,
+    cosh,
+    hypot,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)  # fmt: skip
+
+__all__ = [
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "cast", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "erf", "erfc",
+    "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag",
+    "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
+    "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "positive", "pow", "real",
+    "reciprocal", "remainder", "round", "sigmoid", "sign", "signbit", "sin", "sinh", "sqrt",
+    "square", "subtract", "tan", "tanh", "trunc", "where", "xlogy",
+]  # fmt: skip

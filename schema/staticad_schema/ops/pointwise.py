@@ -1,0 +1,110 @@
+"""What the definitions of elementwise ops share: inference, and a decorator that makes each
+of them a few lines.
+
+A derivative is given as what the cotangent is multiplied by.  The decorator makes the rule
+from it, so that every product of the chain rule is a `multiply_no_nan`, and the conjugates
+that complex functions need stand in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import DTypeError
+from ..op import OPS, Grad, Jvp, Op, PerOperand, Types, op
+from ..types import BOOL, KINDS, TensorType, broadcast_shapes
+
+# `(operands..., out) -> d`, a handle or 1; None: the derivative is 0 everywhere.
+Derivative = Callable[..., Any] | None
+
+
+def same(kinds: frozenset[str], x: TensorType, *others: TensorType) -> TensorType:
+    """The operands' dtype and their broadcast shape.
+
+    Raises DTypeError if their dtypes differ or are not of these kinds, ShapeError if their
+    shapes do not broadcast.
+    """
+    if KINDS[x.dtype] not in kinds:
+        raise DTypeError(
+            "a dtype that the op does not admit",
+            expected=kinds_text(kinds),
+            found=", ".join(map(str, (x, *others))),
+            hint="cast converts a dtype",
+        )
+    for other in others:
+        if other is not x and other != x:
+            break
+    else:
+        return x
+    for other in others:
+        if other.dtype != x.dtype:
+            raise DTypeError(
+                "operands of different dtypes",
+                expected="equal dtypes",
+                found=", ".join(map(str, (x, *others))),
+                hint="cast converts a dtype",
+            )
+    return TensorType(x.dtype, broadcast_shapes([x.shape, *(other.shape for other in others)]))
+
+
+def truth(kinds: frozenset[str], *operands: TensorType) -> TensorType:
+    """bool, of the operands' broadcast shape.  Raises as `same` does."""
+    return TensorType(BOOL, same(kinds, *operands).shape)
+
+
+def kinds_text(kinds: frozenset[str]) -> str:
+    """The dtypes of these kinds, for an error message."""
+    return ", ".join(dtype.name for dtype, kind in KINDS.items() if kind in kinds)
+
+
+def conjugated(d: Any) -> Any:
+    """The complex conjugate of a handle; the handle itself if it is real."""
+    return OPS["conj"](d) if d.type.kind == "complex" else d
+
+
+def scaled(d: Any, g: Any) -> Any:
+    """The cotangent g times the (conjugate) derivative d, which is a handle or 1."""
+    return g if isinstance(d, int) else OPS["multiply_no_nan"](conjugated(d), g)
+
+
+def select(condition: Any, g: Any, otherwise: Any = 0.0) -> Any:
+    """g where the condition holds: a cotangent chosen, not multiplied, so that what is not
+    taken cannot reach the result as NaN."""
+    return OPS["where"](condition, g, g.coerce(otherwise))
+
+
+def pointwise(
+    *,
+    numpy: Callable[..., Any],
+    expr: str | Mapping[str, str],
+    d: Derivative | tuple[Derivative, ...] = None,
+    grad: Grad | None = None,
+    jvp: Jvp = "derived",
+    widen: bool = True,
+) -> Callable[[Callable[..., Types]], Op]:
+    """Define an elementwise op by its derivatives `d`, one an operand, or by `grad`."""
+    return op(
+        numpy=numpy,
+        expr=expr,
+        grad=_rules(d) if grad is None else grad,
+        jvp=jvp,
+        batch="elementwise",
+        elementwise=True,
+        widen=widen,
+    )
+
+
+def _rules(d: Derivative | tuple[Derivative, ...]) -> PerOperand:
+    return PerOperand(*map(_rule, d if isinstance(d, tuple) else (d,)))
+
+
+def _rule(d: Derivative) -> Callable[..., Any] | None:
+    if d is None:
+        return None
+
+    def rule(*args: Any) -> Any:
+        *operands, out, g = args
+        return scaled(d(*operands, out), g)
+
+    return rule

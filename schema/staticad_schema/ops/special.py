@@ -1,0 +1,100 @@
+"""Elementwise functions of statistics and information, each right in both tails."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..op import Array, Operand
+from ..types import FLOATING, TensorType
+from .arithmetic import multiply, multiply_no_nan, negative, reciprocal, subtract
+from .comparison import equal, isinf, logical_and
+from .exponential import exp, log
+from .pointwise import pointwise, same, select
+
+
+def _erf(x: Array) -> Array:
+    from scipy import special
+
+    result: Array = special.erf(x)
+    return result
+
+
+def _erfc(x: Array) -> Array:
+    from scipy import special
+
+    result: Array = special.erfc(x)
+    return result
+
+
+def _bell(x: Any, scale: float) -> Any:
+    return multiply(exp(negative(multiply(x, x))), scale)
+
+
+@pointwise(numpy=_erf, expr="erf({x})", d=lambda x, out: _bell(x, 2 / math.sqrt(math.pi)))
+def erf(x: Operand) -> TensorType:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t * t) from 0 to x."""
+    return same(FLOATING, x)
+
+
+@pointwise(numpy=_erfc, expr="erfc({x})", d=lambda x, out: _bell(x, -2 / math.sqrt(math.pi)))
+def erfc(x: Operand) -> TensorType:
+    """1 - erf(x), accurate for large x."""
+    return same(FLOATING, x)
+
+
+def _sigmoid(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    result: Array = np.where(x < 0, small, np.ones_like(small)) / (1 + small)
+    return result
+
+
+def _sigmoid_slope(x: Any, out: Any) -> Any:
+    # Not out * (1 - out), which is 0 long before the derivative is.
+    return multiply(out, sigmoid(negative(x)))
+
+
+@pointwise(
+    numpy=_sigmoid,
+    expr="({x} < 0 ? exp({x}) / (1 + exp({x})) : 1 / (1 + exp(-{x})))",
+    d=_sigmoid_slope,
+)
+def sigmoid(x: Operand) -> TensorType:
+    """1 / (1 + exp(-x))."""
+    return same(FLOATING, x)
+
+
+def _share(x: Any, y: Any) -> Any:
+    """The part of exp(x) in exp(x) + exp(y): a half where both are the same infinity."""
+    alike = logical_and(equal(x, y), isinf(x))
+    return sigmoid(select(alike, x.coerce(0.0), subtract(x, y)))
+
+
+@pointwise(
+    numpy=np.logaddexp,
+    expr=(
+        "({x} == {y} && {x} - {x} != 0 ? {x}"
+        " : {x} > {y} ? {x} + log1p(exp({y} - {x})) : {y} + log1p(exp({x} - {y})))"
+    ),
+    d=(lambda x, y, out: _share(x, y), lambda x, y, out: _share(y, x)),
+)
+def logaddexp(x: Operand, y: Operand) -> TensorType:
+    """log(exp(x) + exp(y)) without overflow."""
+    return same(FLOATING, x, y)
+
+
+def _xlogy(x: Array, y: Array) -> Array:
+    result: Array = np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
+    return result
+
+
+@pointwise(
+    numpy=_xlogy,
+    expr="({x} == 0 && {y} == {y} ? 0 : {x} * log({y}))",
+    d=(lambda x, y, out: log(y), lambda x, y, out: multiply_no_nan(reciprocal(y), x)),
+)
+def xlogy(x: Operand, y: Operand) -> TensorType:
+    """x * log(y), and 0 where x is 0, whatever number y is."""
+    return same(FLOATING, x, y)

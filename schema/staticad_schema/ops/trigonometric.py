@@ -1,0 +1,144 @@
+"""Elementwise trigonometric and hyperbolic functions, and lengths and angles in the plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..op import Operand
+from ..types import FLOATING, INEXACT, TensorType
+from .arithmetic import add, divide, multiply, negative, reciprocal, subtract
+from .comparison import equal
+from .exponential import sqrt
+from .pointwise import pointwise, same, select
+
+
+def _sin_slope(x: Any, out: Any) -> Any:
+    return cos(x)
+
+
+@pointwise(numpy=np.sin, expr="sin({x})", d=_sin_slope)
+def sin(x: Operand) -> TensorType:
+    """The sine of x radians."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.cos, expr="cos({x})", d=lambda x, out: negative(sin(x)))
+def cos(x: Operand) -> TensorType:
+    """The cosine of x radians."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.tan, expr="tan({x})", d=lambda x, out: add(multiply(out, out), 1))
+def tan(x: Operand) -> TensorType:
+    """The tangent of x radians."""
+    return same(INEXACT, x)
+
+
+def _asin_slope(x: Any) -> Any:
+    # Two roots, because 1 - x * x cancels near 1 and has another branch for complex x.
+    return reciprocal(multiply(sqrt(subtract(1, x)), sqrt(add(x, 1))))
+
+
+@pointwise(numpy=np.arcsin, expr="asin({x})", d=lambda x, out: _asin_slope(x))
+def asin(x: Operand) -> TensorType:
+    """The angle whose sine is x, from -pi/2 to pi/2."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.arccos, expr="acos({x})", d=lambda x, out: negative(_asin_slope(x)))
+def acos(x: Operand) -> TensorType:
+    """The angle whose cosine is x, from 0 to pi."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.arctan, expr="atan({x})", d=lambda x, out: reciprocal(add(multiply(x, x), 1)))
+def atan(x: Operand) -> TensorType:
+    """The angle whose tangent is x, from -pi/2 to pi/2."""
+    return same(INEXACT, x)
+
+
+def _sinh_slope(x: Any, out: Any) -> Any:
+    return cosh(x)
+
+
+@pointwise(numpy=np.sinh, expr="sinh({x})", d=_sinh_slope)
+def sinh(x: Operand) -> TensorType:
+    """The hyperbolic sine."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.cosh, expr="cosh({x})", d=lambda x, out: sinh(x))
+def cosh(x: Operand) -> TensorType:
+    """The hyperbolic cosine."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.tanh, expr="tanh({x})", d=lambda x, out: subtract(1, multiply(out, out)))
+def tanh(x: Operand) -> TensorType:
+    """The hyperbolic tangent."""
+    return same(INEXACT, x)
+
+
+def _asinh_slope(x: Any) -> Any:
+    if x.type.kind == "complex":
+        return reciprocal(sqrt(add(multiply(x, x), 1)))
+    return reciprocal(hypot(x, 1))
+
+
+@pointwise(numpy=np.arcsinh, expr="asinh({x})", d=lambda x, out: _asinh_slope(x))
+def asinh(x: Operand) -> TensorType:
+    """The inverse of sinh."""
+    return same(INEXACT, x)
+
+
+@pointwise(
+    numpy=np.arccosh,
+    expr="acosh({x})",
+    d=lambda x, out: reciprocal(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1)))),
+)
+def acosh(x: Operand) -> TensorType:
+    """The non-negative inverse of cosh; NaN below 1."""
+    return same(INEXACT, x)
+
+
+@pointwise(
+    numpy=np.arctanh,
+    expr="atanh({x})",
+    d=lambda x, out: reciprocal(multiply(subtract(1, x), add(x, 1))),
+)
+def atanh(x: Operand) -> TensorType:
+    """The inverse of tanh; infinite at -1 and 1."""
+    return same(INEXACT, x)
+
+
+def _over(x: Any, length: Any) -> Any:
+    """x / length, and 0 where the length is 0."""
+    return select(equal(length, 0.0), x.coerce(0.0), divide(x, length))
+
+
+def _turn(x: Any, y: Any) -> Any:
+    """x / (x * x + y * y), scaled so that no square over- or underflows; 0 at the origin."""
+    length = hypot(x, y)
+    return select(equal(length, 0.0), x.coerce(0.0), divide(divide(x, length), length))
+
+
+@pointwise(
+    numpy=np.hypot,
+    expr="hypot({x}, {y})",
+    d=(lambda x, y, out: _over(x, out), lambda x, y, out: _over(y, out)),
+)
+def hypot(x: Operand, y: Operand) -> TensorType:
+    """sqrt(x * x + y * y) without overflow; its derivative at the origin is 0."""
+    return same(FLOATING, x, y)
+
+
+@pointwise(
+    numpy=np.arctan2,
+    expr="atan2({y}, {x})",
+    d=(lambda y, x, out: _turn(x, y), lambda y, x, out: negative(_turn(y, x))),
+)
+def atan2(y: Operand, x: Operand) -> TensorType:
+    """The angle of the point (x, y), from -pi to pi; its derivative at the origin is 0."""
+    return same(FLOATING, y, x)
