@@ -1,12 +1,25 @@
 """The definitions, one module a family.  Importing this package fills the registry."""
 
-from . import contract, control, elementwise, index, reduce, scan, shape, slicing, sources, state
+from . import (
+    contract,
+    control,
+    elementwise,
+    index,
+    random,
+    reduce,
+    scan,
+    shape,
+    slicing,
+    sources,
+    state,
+)
 
 __all__ = [
     "contract",
     "control",
     "elementwise",
     "index",
+    "random",
     "reduce",
     "scan",
     "shape",
