@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,10 +15,12 @@ from staticad_schema.errors import CancelledError, FeedTypeError, PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import DType
 
+from . import checkpoint
 from .arrays import Array
 from .engine import Engine, Interpreter
 from .feeds import convert
 from .fetches import Fetches, fed_value
+from .numerics import check_numbers
 from .state import Snapshot, Store
 from .variables import Variables
 
@@ -247,7 +250,10 @@ class Session:
             return engine
 
     def _prepare(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
-        engine = Interpreter(self.graph, fetches.values, fetches.effects, fed, self._store.pool)
+        observe = check_numbers if self._check_numerics else None
+        engine = Interpreter(
+            self.graph, fetches.values, fetches.effects, fed, self._store.pool, observe
+        )
         for name in {*engine.reads, *engine.writes}:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine
@@ -268,6 +274,20 @@ class Session:
         held = self.variables.ready(names)
         arrays = {name: held.arrays[name] for name in names}
         return Snapshot(arrays, held.run_number, held.step).copy()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write variables and counters to a checkpoint, in one step.  Raises OSError."""
+        checkpoint.save(path, self.snapshot())
+
+    def restore(self, source: str | os.PathLike[str] | Snapshot) -> None:
+        """Set variables and counters to those of a checkpoint or snapshot.
+
+        Raises FormatError for a damaged file, and PlanError naming all variables that are
+        missing, extra, or of another type; then nothing is changed.
+        """
+        held = source.copy() if isinstance(source, Snapshot) else checkpoint.load(source)
+        checkpoint.require_match(self.graph, held)
+        self.variables.publish(held.arrays, held)
 
     # ---------------------------------------------------------------- lifetime
 

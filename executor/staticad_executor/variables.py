@@ -15,7 +15,6 @@ from .arrays import Array, array_type
 from .feeds import convert
 from .interpret import interpret
 from .selection import select
-from .sizes import Sizes
 from .state import Snapshot, Store, require_fit
 
 
@@ -143,11 +142,3 @@ class Variables(Mapping[str, Array]):
             found[name] = array
             stack.pop()
         return found
-
-
-def shapes_agree(graph: Graph, arrays: Mapping[str, Array]) -> None:
-    """Raises PlanError if variables give one symbol two sizes."""
-    sizes = Sizes()
-    for name, array in arrays.items():
-        sizes.bind_variable(graph, name, array.shape)
-    sizes.check()
