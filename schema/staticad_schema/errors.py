@@ -5,6 +5,7 @@
     │   ├── DTypeError          (TypeError)
     │   ├── ShapeError          (ValueError)
     │   ├── ArgumentError       (ValueError)  an attribute or argument has no meaning
+    │   ├── UsageError          (TypeError)   a thing of the wrong kind, or a tensor used as data
     │   └── UnknownNameError    (KeyError)
     ├── GradientError           (ValueError)  differentiating
     ├── FormatError             (ValueError)  a file is not what it says
@@ -114,6 +115,10 @@ class ShapeError(GraphError, ValueError):
 
 class ArgumentError(GraphError, ValueError):
     """An argument whose value has no meaning here."""
+
+
+class UsageError(GraphError, TypeError):
+    """Something of the wrong kind altogether, or a tensor used as if it held data."""
 
 
 class UnknownNameError(GraphError, KeyError):

@@ -133,8 +133,8 @@ class Graph:
         with self.lock:
             node = Node(
                 definition.name, tuple(inputs), complete, types, len(self.types),
-                tuple(after) if after else (), name, self.current_scope(), device,
-                site, self._forward_site,
+                tuple(after) if after else (), name, self.current_scope(),
+                self.current_device() if device is None else device, site, self._forward_site,
             )  # fmt: skip
             self.append_trusted(node)
         return node
@@ -165,7 +165,8 @@ class Graph:
         inputs = []
         for operand in operands:
             if isinstance(operand, Handle):
-                self.check_owner(operand, definition.name)
+                if operand.graph is not self:
+                    self.check_owner(operand, definition.name, operands[0])
                 inputs.append(operand.id)
             else:
                 first = next(o for o in operands if isinstance(o, Handle))
@@ -201,14 +202,15 @@ class Graph:
     def handle(self, value: int) -> Handle:
         return Handle(self, value)
 
-    def check_owner(self, handle: Handle, asked: str) -> None:
-        """Raises GraphError if the handle belongs to another graph."""
+    def check_owner(self, handle: Handle, asked: str, beside: Any = None) -> None:
+        """Raises GraphError if the handle belongs to another graph; `beside` is one of this."""
         if handle.graph is not self:
+            other = f"{handle.describe()} of another graph"
             raise GraphError(
                 "operands belong to two graphs",
                 asked=asked,
                 expected="tensors of one graph",
-                found=f"{handle.describe()} of another graph",
+                found=f"{beside.describe()} and {other}" if isinstance(beside, Handle) else other,
                 site=self.site(self.current_site()),
             )
 
@@ -254,6 +256,9 @@ class Graph:
 
     def current_scope(self) -> str:
         return ""
+
+    def current_device(self) -> str | None:
+        return None
 
     def intern_site(self, site: Site) -> int:
         found = self._site_ids.get(site)

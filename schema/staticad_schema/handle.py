@@ -15,7 +15,7 @@ import numpy as np
 from .errors import DTypeError, Site
 from .node import Node
 from .op import OPS, Op
-from .types import DType, TensorType, promote, promote_weak
+from .types import DEFAULT_FLOAT, INEXACT, DType, TensorType, promote, promote_weak
 
 WEAK = (bool, int, float, complex)
 
@@ -126,11 +126,14 @@ class Handle:
 
     def binary(self, name: str, other: Any, reflected: bool = False) -> Any:
         """The named op of this and `other`, both promoted to their common dtype."""
-        other = self.coerce(other)
-        if other is NotImplemented:
-            return NotImplemented
-        left, right = (other, self) if reflected else (self, other)
-        return self.apply(OPS[name], promoted(left, right), {})
+        if not isinstance(other, Handle):
+            other = self.coerce(other)
+            if other is NotImplemented:
+                return NotImplemented
+        operands = promoted(other, self) if reflected else promoted(self, other)
+        if name == "divide" and operands[0].type.kind not in INEXACT:
+            operands = tuple(o.astype(DEFAULT_FLOAT) for o in operands)
+        return self.graph.apply(OPS[name], operands, {})
 
     def __add__(self, other: Any) -> Any:
         return self.binary("add", other)
@@ -250,7 +253,8 @@ def promoted(*operands: Handle) -> tuple[Any, ...]:
     """The operands cast to their common dtype.  Raises DTypeError where there is none."""
     dtype = operands[0].type.dtype
     for operand in operands[1:]:
-        if operand.type.dtype != dtype:
+        found = operand.type.dtype
+        if found is not dtype and found != dtype:
             break
     else:
         return operands

@@ -1,0 +1,95 @@
+"""Write graphs, differentiate them, save them: `import staticad as sad`.
+
+A graph is built inside `with sad.Graph() as graph:`, and run by a `Session`, in this process
+or in another that has never seen the code which built it.
+"""
+
+from staticad_executor import Session
+from staticad_schema.dims import Dim, ceildiv
+from staticad_schema.errors import (
+    ArgumentError,
+    CancelledError,
+    DTypeError,
+    ExecutionError,
+    FeedTypeError,
+    FormatError,
+    GradientError,
+    GraphError,
+    PlanError,
+    ShapeError,
+    StaticadError,
+    UnknownFetchError,
+    UnknownNameError,
+    UsageError,
+)
+from staticad_schema.handle import Effect
+
+from .gradients import check_gradients, explain_gradient, gradients, jvp
+from .graph import Graph, GrowthWarning, load
+from .ops import elementwise as _elementwise
+from .ops.control import after, assert_, group, identity, print_, stop_gradient
+from .ops.elementwise import *  # noqa: F403
+from .ops.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, std, sum, var
+from .ops.selection import astype, cast, clip, matmul, one_hot, take, take_along_axis, where
+from .ops.shapes import (
+    broadcast_arrays,
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    matrix_transpose,
+    moveaxis,
+    pad,
+    permute_dims,
+    reshape,
+    roll,
+    squeeze,
+    stack,
+    tile,
+    unstack,
+)
+from .ops.sources import (
+    arange,
+    constant,
+    eye,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    placeholder,
+    variable,
+    zeros,
+    zeros_like,
+)
+from .stack import device, scope
+from .tensor import Tensor
+from .variable import Variable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    # graphs and what is in them
+    "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
+    "placeholder", "variable", "constant", "scope", "device",
+    # derivatives
+    "gradients", "explain_gradient", "jvp", "check_gradients",
+    # order and effects
+    "after", "group", "identity", "stop_gradient", "assert_", "print_",
+    # creation
+    "arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
+    # shapes
+    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose",
+    "moveaxis", "pad", "permute_dims", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    # choosing
+    "astype", "cast", "clip", "one_hot", "take", "take_along_axis", "where",
+    # along axes
+    "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std", "sum",
+    "var", "matmul",
+    # errors and warnings
+    "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
+    "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",
+    "UnknownFetchError", "ExecutionError", "CancelledError", "GrowthWarning",
+]  # fmt: skip
+# Every elementwise op.
+__all__ += _elementwise.__all__

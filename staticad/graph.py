@@ -1,0 +1,538 @@
+"""Graph: the builder's graph, with names, scopes, sites and the sources of values."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from os import PathLike
+from types import CodeType, TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+import staticad_schema
+from staticad_schema import graph as schema
+from staticad_schema.dims import Shape
+from staticad_schema.errors import (
+    ArgumentError,
+    GraphError,
+    ShapeError,
+    Site,
+    UnknownNameError,
+    UsageError,
+    near_miss,
+)
+from staticad_schema.graph import Function, Signature, VariableSpec
+from staticad_schema.handle import Effect, Handle
+from staticad_schema.node import Node
+from staticad_schema.op import OPS, FunctionRef, Op
+from staticad_schema.types import as_dtype, shape_text
+
+from . import layout
+from .numbers import as_array
+from .sites import asking, site_of, user_frame, user_site
+from .stack import DEVICE, GRAPHS, SCOPE, is_name
+from .tensor import Tensor
+from .variable import Variable, after_nodes
+
+
+class GrowthWarning(UserWarning):
+    """A line builds nodes anew between runs, so that every run compiles another plan."""
+
+
+class Graph(schema.Graph):
+    """A graph that is being built.
+
+    seed: of its random nodes and initial values; drawn when first needed if None.
+    strict: a line that builds nodes again after a run raises instead of warning.
+
+        with sad.Graph(seed=0) as graph:
+            x = sad.placeholder("float32", ("batch", 3), name="x")
+            y = sad.sum(x * 2, axis=1, name="y")
+    """
+
+    def __init__(self, seed: int | None = None, strict: bool = False) -> None:
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+            raise ArgumentError(
+                "a seed is an integer",
+                asked="Graph",
+                expected="an int or None",
+                found=f"{seed!r:.80}",
+                site=user_site(),
+            )
+        super().__init__(None if seed is None else int(seed))
+        self.strict = strict
+        self.updates: list[Tensor | Effect] = []
+        # The graph in which this one is traced as a body, and the body's name there.
+        self.outer: Graph | None = None
+        self.body_name = ""
+        self._site_cache: dict[tuple[int, int], tuple[CodeType, int]] = {}
+        self._sites_before_run = 0
+        self._grown: set[int] = set()
+        self._variables: set[int] = set()
+        self._sizes: set[str] | None = None
+        self._draws: dict[str, int] | None = None
+        self._suffixes: dict[str, int] = {}
+        self._calls: dict[str, int] = {}
+        self._signature_sites: dict[str, Site | None] = {}
+
+    # ------------------------------------------------------------- being current
+
+    def __enter__(self) -> Self:
+        GRAPHS.set((*GRAPHS.get(), self))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        GRAPHS.set(GRAPHS.get()[:-1])
+
+    def current_site(self) -> int:
+        """The index of the site of the user's present line."""
+        frame = user_frame()
+        if frame is None:
+            return 0
+        key = (id(frame.f_code), frame.f_lasti)
+        found = self._site_cache.get(key)
+        if found is None:
+            with self.lock:
+                site = self.intern_site(site_of(frame))
+            # The code object is kept, so that no other can take its id.
+            self._site_cache[key] = (frame.f_code, site)
+        else:
+            site = found[1]
+        if site < self._sites_before_run:
+            self._note_growth(site)
+        return site
+
+    def note_run(self) -> None:
+        """A Session has run this graph: lines that built something should not build it again."""
+        self._sites_before_run = len(self.sites)
+
+    def _note_growth(self, site: int) -> None:
+        if not self.strict and site in self._grown:
+            return
+        self._grown.add(site)
+        where = self.sites[site]
+        error = GraphError(
+            "the graph grows between runs",
+            asked="a node built again by the same line",
+            expected="a line that builds once, before the first run",
+            found=f"{len(self.nodes)} nodes, and more with every pass of this line",
+            site=where,
+            hint="build outside the loop, and feed or assign what changes",
+        )
+        if self.strict:
+            raise error
+        frame = user_frame()
+        file = where.file if frame is None else frame.f_code.co_filename
+        warnings.warn_explicit(str(error), GrowthWarning, file, where.line)
+
+    def current_scope(self) -> str:
+        """The scope of the innermost `with scope(...)`."""
+        return SCOPE.get()
+
+    def current_device(self) -> str | None:
+        """The name in the innermost `with device(...)`."""
+        return DEVICE.get()
+
+    def handle(self, value: int) -> Any:
+        """The Tensor of a value id; a Variable for the value of state."""
+        return Variable(self, value) if value in self._variables else Tensor(self, value)
+
+    def append_trusted(self, node: Node) -> None:
+        """Add a node whose types and wiring are known to be right."""
+        if node.op == "variable":
+            self._variables.add(node.start)
+        super().append_trusted(node)
+
+    # ------------------------------------------------------------- names
+
+    def make(
+        self,
+        definition: Op,
+        inputs: Sequence[int] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        after: Iterable[int] = (),
+        unique: bool = False,
+    ) -> Node:
+        """Append a node with a name, prefixed by the scope.
+
+        A name that is taken gets a suffix, or with `unique` is a GraphError.
+        """
+        with self.lock:
+            full = None if name is None else self.full_name(name, definition.name, unique)
+            return self.append(definition, inputs, attributes, after=after, name=full)
+
+    def full_name(self, name: str, asked: str, unique: bool = False) -> str:
+        """The name with its scope and, if it is taken, a suffix.  Raises GraphError."""
+        if not isinstance(name, str):
+            raise UsageError(
+                "a name is a text",
+                asked=asked,
+                expected="a str",
+                found=f"{name!r:.80}, a {type(name).__name__}",
+                site=user_site(),
+            )
+        prefix = SCOPE.get()
+        full = f"{prefix}/{name}" if prefix else name
+        if not self.has_name(full):
+            return full
+        if unique:
+            first = self.nodes[self.find(full)]
+            raise ArgumentError(
+                "the name is taken",
+                asked=f"{asked} {full!r}",
+                expected=f"a {asked} with a name of its own",
+                found=f"{first.op} {full!r} ({self.site(first.site)})",
+                site=user_site(),
+            )
+        count = self._suffixes.get(full, 0) + 1
+        while self.has_name(f"{full}_{count}"):
+            count += 1
+        self._suffixes[full] = count
+        return f"{full}_{count}"
+
+    def __getitem__(self, name: str) -> Any:
+        """The tensor called `name` ("node", or "node:k" for output k), or the effect."""
+        with asking(f"graph[{name!r}]"):
+            if not isinstance(name, str):
+                raise UsageError(
+                    "nodes are found by name",
+                    expected="a str",
+                    found=f"{name!r:.80}, a {type(name).__name__}",
+                )
+            if name in self.signatures and not self.has_name(name):
+                raise UnknownNameError(
+                    f"{name!r} is a signature, not a node",
+                    expected="the name of a node",
+                    found=repr(name),
+                    hint=f"use graph.signatures[{name!r}]",
+                )
+            if self.has_name(name) and not self.nodes[self.find(name)].types:
+                return self.effect(self.find(name))
+            try:
+                return self.handle(self.value(name))
+            except UnknownNameError as error:
+                error.hint = error.hint or near_miss(name, self.signatures)
+                raise
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """The variables by name, in the order of their creation."""
+        return {
+            name: self.handle(self.nodes[spec.node].start)
+            for name, spec in self.variable_specs.items()
+        }
+
+    def index_of(self, node: Node) -> int:
+        """The index of a node that was just made, also of one without outputs."""
+        if node.types:
+            return self.producers[node.start]
+        index = len(self.nodes) - 1
+        while self.nodes[index] is not node:
+            index -= 1
+        return index
+
+    # ------------------------------------------------------------- sources
+
+    def source(self, op: str, attributes: dict[str, Any], name: str | None = None) -> Any:
+        """A tensor of an op without operands."""
+        return self.handle(self.make(OPS[op], (), attributes, name=name).start)
+
+    def placeholder(self, dtype: Any, shape: Any, name: str | None = None) -> Tensor:
+        """A value that each run is fed.
+
+        shape: ints, names of sizes ("batch"), Dims, or None for a size of its own.
+        """
+        with asking("placeholder", name):
+            attributes = {"dtype": as_dtype(dtype), "shape": self._shape(shape, name)}
+            node = self.make(OPS["placeholder"], (), attributes, name=name, unique=True)
+        return Tensor(self, node.start)
+
+    def constant(self, value: Any, name: str | None = None, dtype: Any = None) -> Any:
+        """A copy of an array, a number or a nested list of numbers.
+
+        Arrays keep their dtype; Python numbers take int64, float32, complex64 or bool.
+        """
+        with asking("constant", name):
+            array = as_array(value, dtype)
+            if name is None:
+                return super().constant(array)
+            tensor = super().constant(array)
+            return self.handle(self.make(OPS["identity"], (tensor.id,), name=name).start)
+
+    def variable(
+        self, initial: Any, name: str | None = None, trainable: bool = True, shape: Any = None
+    ) -> Variable:
+        """State that a Session holds, beginning with `initial`: a tensor, an array or a number.
+
+        shape: where sizes may change between runs, the shape with names for those sizes.
+        """
+        with self.lock, asking("variable", name):
+            if isinstance(initial, Handle):
+                self.check_owner(initial, "variable")
+                self._check_initial(initial)
+                start = initial
+            else:
+                start = schema.Graph.constant(self, as_array(initial))
+            dtype, given = start.type
+            if shape is not None:
+                declared = self._shape(shape, name)
+                fixed = [
+                    a == b for a, b in zip(declared, given, strict=False) if isinstance(a, int)
+                ]
+                if len(declared) != len(given) or not all(fixed):
+                    raise ShapeError(
+                        "the initial value does not have the variable's shape",
+                        expected=shape_text(declared),
+                        found=shape_text(given),
+                    )
+                given = declared
+            full = self._state_name(name)
+            attributes = {"variable": full, "dtype": dtype, "shape": given}
+            node = self.append(OPS["variable"], (), attributes, name=full)
+            index = len(self.nodes) - 1
+            self.add_variable(
+                VariableSpec(full, start.type.with_shape(given), start.id, trainable, index)
+            )
+        return Variable(self, node.start)
+
+    def _state_name(self, name: str | None) -> str:
+        if name is not None:
+            return self.full_name(name, "variable", unique=True)
+        return self.full_name("variable", "variable")
+
+    def _check_initial(self, initial: Handle) -> None:
+        """Raises GraphError if the value depends on what a run is fed."""
+        seen, stack = set(), [initial.node_index]
+        while stack:
+            node = self.nodes[stack.pop()]
+            if node.op == "placeholder":
+                raise GraphError(
+                    "the initial value depends on a placeholder",
+                    expected="a value that needs no feed",
+                    found=f"placeholder {self.value_name(node.start)!r} ({self.site(node.site)})",
+                )
+            for i in node.inputs:
+                if self.producers[i] not in seen:
+                    seen.add(self.producers[i])
+                    stack.append(self.producers[i])
+
+    def _shape(self, shape: Any, name: str | None) -> Shape:
+        """A shape with names for sizes, None replaced by a name of its own."""
+        if shape is None:
+            raise ShapeError(
+                "the rank must be known",
+                expected="a tuple of sizes; None inside it is a size not known yet",
+                found="None",
+                hint="write (None,) for a vector of any length",
+            )
+        given = shape if isinstance(shape, tuple | list) else (shape,)
+        if self._sizes is None:
+            self._sizes = self.symbols()
+        sizes = []
+        for axis, part in enumerate(given):
+            part = self._fresh_size(f"{name or 'size'}_{axis}") if part is None else part
+            sizes.append(layout.size(part))
+            if isinstance(part, str):
+                self._sizes.add(part)
+        return tuple(sizes)
+
+    def _fresh_size(self, name: str) -> str:
+        assert self._sizes is not None
+        fresh, count = name, 0
+        while fresh in self._sizes:
+            count += 1
+            fresh = f"{name}_{count}"
+        return fresh
+
+    # ------------------------------------------------------------- randomness
+
+    def random_key(self, name: str | None) -> int:
+        """The 64-bit key of a random node: of the seed, and of its name or place in its scope.
+
+        Nodes that are not random, and random ones elsewhere, do not change it.
+        """
+        with self.lock:
+            if self.seed is None:
+                self.seed = secrets.randbits(63)
+            scope = SCOPE.get()
+            if name is None:
+                if self._draws is None:
+                    self._draws = {}
+                    for node in self.nodes:
+                        if node.op == "random_bits" and node.name is None:
+                            self._draws[node.scope] = self._draws.get(node.scope, 0) + 1
+                ordinal = self._draws.get(scope, 0)
+                self._draws[scope] = ordinal + 1
+                place = f"ordinal\0{scope}\0{ordinal}"
+            else:
+                place = f"name\0{name}"
+            text = f"{self.seed}\0{self.body_name}\0{place}".encode()
+        return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+    # ------------------------------------------------------------- bodies
+
+    def check_not_in_body(self, variable: str, op: str) -> None:
+        """Raises GraphError if a body is being traced that would write this graph's state."""
+        graphs = GRAPHS.get()
+        inner = graphs[-1] if graphs else None
+        if inner is not None and inner.outer is not None:
+            spec = self.variable_specs[variable]
+            raise GraphError(
+                "a body writes a variable",
+                asked=f"{op} to {variable!r} in the body {inner.body_name!r}",
+                expected="bodies without writes: return the new value and assign it outside",
+                found=f"variable {variable!r} ({self.site(self.nodes[spec.node].site)})",
+                site=user_site(),
+            )
+
+    def define(
+        self, name: str, function: Callable[..., Any], *input_types: Any
+    ) -> Callable[..., Any]:
+        """Trace a body of the table of functions; what is returned calls it.
+
+        function: from tensors to a tensor or several; input_types: (dtype, shape) of each, or
+        tensors of that type.  The body reads its arguments and constants only.
+        """
+        with asking("define", name):
+            body = Graph(self.seed, self.strict)
+            body.outer, body.body_name = self, name
+            body.functions = self.functions
+            inputs = []
+            for index, given in enumerate(input_types):
+                dtype, shape = given.type if isinstance(given, Handle) else given
+                attributes = {
+                    "index": index,
+                    "dtype": as_dtype(dtype),
+                    "shape": body._shape(shape, f"{name}_{index}"),
+                }
+                inputs.append(body.source("parameter", attributes))
+            scope = SCOPE.set("")
+            try:
+                with body:
+                    returned = function(*inputs)
+            finally:
+                SCOPE.reset(scope)
+            several = isinstance(returned, tuple | list)
+            outputs = list(returned) if several else [returned]
+            for output in outputs:
+                if not isinstance(output, Handle):
+                    raise UsageError(
+                        "a body returns tensors",
+                        expected="a tensor, or a tuple of tensors",
+                        found=f"{output!r:.80}, a {type(output).__name__}",
+                    )
+                body.check_owner(output, f"the body {name!r}")
+            made = Function(name, body, tuple(i.id for i in inputs), tuple(o.id for o in outputs))
+            with self.lock:
+                self.add_function(made)
+
+        def call(*arguments: Any) -> Any:
+            return self.call(name, *arguments)
+
+        return call
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """The outputs of the body called `name`, for tensors, arrays or numbers."""
+        with self.lock, asking("call", name):
+            expected = self.function(name).input_types
+            ready = []
+            for position, given in enumerate(arguments):
+                if isinstance(given, Handle):
+                    self.check_owner(given, f"call of {name!r}")
+                    ready.append(given.id)
+                else:
+                    wanted = expected[position].dtype if position < len(expected) else None
+                    ready.append(self.constant(given, dtype=wanted).id)
+            attributes = {"function": FunctionRef(name), "path": self._next_call(name)}
+            node = self.make(OPS["call"], ready, attributes)
+        outputs = tuple(map(self.handle, node.outputs))
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _next_call(self, name: str) -> int:
+        """Numbers the calls of a body, so that each draws random numbers of its own."""
+        if name not in self._calls:
+            self._calls[name] = sum(
+                node.op == "call" and node.attributes["function"] == name for node in self.nodes
+            )
+        self._calls[name] += 1
+        return self._calls[name] - 1
+
+    # ------------------------------------------------------------- files
+
+    def signature(
+        self,
+        name: str,
+        inputs: Mapping[str, Handle] | None = None,
+        outputs: Mapping[str, Handle] | None = None,
+        effects: Any = (),
+    ) -> Signature:
+        """Declare an interface for callers without handles: keys to tensors, and effects."""
+        with self.lock, asking("signature", name):
+            if not is_name(name):
+                raise UsageError("a name is a text", expected="a str", found=f"{name!r:.80}")
+            if name in self.signatures:
+                line = self._signature_sites.get(name)
+                raise ArgumentError(
+                    "the signature exists",
+                    expected="a signature with a name of its own",
+                    found=f"signature {name!r}" + (f" ({line})" if line else ""),
+                )
+            sides = []
+            for given in (inputs or {}, outputs or {}):
+                for key, value in given.items():
+                    if not (is_name(key) and isinstance(value, Handle)):
+                        raise UsageError(
+                            "not a key with its tensor",
+                            expected="a str and a tensor",
+                            found=f"{key!r:.80}: {value!r:.80}",
+                        )
+                    self.check_owner(value, "signature")
+                sides.append({key: value.id for key, value in given.items()})
+            made = Signature(name, sides[0], sides[1], after_nodes(self, effects))
+            self.signatures[name] = made
+            self._signature_sites[name] = user_site()
+            return made
+
+    def save(
+        self, path: str | PathLike[str], sites: Literal["relative", "none"] = "relative"
+    ) -> None:
+        """Write the graph to a file; sites="none" leaves out the user's lines."""
+        with asking("save"):
+            staticad_schema.save(self, path, sites=sites)
+
+
+def load(path: str | PathLike[str]) -> Graph:
+    """The graph in a file, to be run, or built upon.  Raises FormatError."""
+    with asking("load"):
+        graph = staticad_schema.load(path, Graph)
+    assert isinstance(graph, Graph)
+    return graph
+
+
+def current_graph(asked: str) -> Graph:
+    """The graph of the innermost `with graph:`.  Raises GraphError if there is none."""
+    graphs = GRAPHS.get()
+    if not graphs:
+        sources = ("placeholder", "variable", "constant")
+        raise GraphError(
+            "no graph is being built here",
+            asked=asked,
+            expected="an enclosing `with graph:`, or a tensor among the arguments",
+            found="neither",
+            site=user_site(),
+            hint="write `with sad.Graph() as graph:` around it"
+            + (f", or call graph.{asked}(...)" if asked in sources else ""),
+        )
+    graph = graphs[-1]
+    assert isinstance(graph, Graph)
+    return graph

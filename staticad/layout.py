@@ -1,0 +1,172 @@
+"""Reductions and changes of shape that tensors offer as methods, on handles."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from staticad_schema import dims
+from staticad_schema.dims import Dim, Shape, Size
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.types import (
+    BOOL,
+    FLOAT32,
+    INEXACT,
+    INT64,
+    INTEGER,
+    KINDS,
+    UINT64,
+    DType,
+    as_dtype,
+    normalize_axes,
+    shape_text,
+)
+
+from .building import build, renamed
+
+Axis = int | tuple[int, ...] | list[int] | None
+
+
+def size(value: Any) -> Size:
+    """One dimension: an int that is not negative, a name, or a Dim.  Raises GraphError."""
+    if isinstance(value, Dim):
+        return value
+    if isinstance(value, str):
+        return dims.symbol(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ArgumentError(
+            "not a size", expected="an int, a name or a Dim", found=f"{value!r:.80}"
+        )
+    if value < 0:
+        raise ShapeError("a size is negative", expected="0 or more", found=str(value))
+    return int(value)
+
+
+def shape_of(shape: Any) -> Shape:
+    """A shape given as one size or several.  Raises GraphError."""
+    if isinstance(shape, tuple | list):
+        return tuple(map(size, shape))
+    return (size(shape),)
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes given as None, an int or several ints, ascending from the front.  Raises GraphError."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    return normalize_axes(tuple(map(integer, given)), ndim)
+
+
+def integer(value: Any) -> int:
+    """An axis or count.  Raises ArgumentError for what is no integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise ArgumentError("not an integer", expected="an int", found=f"{value!r:.80}") from None
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype in which the array API sums values of `dtype`."""
+    kind = KINDS[dtype]
+    if kind in ("bool", "int"):
+        return INT64
+    return UINT64 if kind == "uint" else dtype
+
+
+def reduce(
+    op: str, x: Any, axis: Axis, keepdims: bool, label: str | None = None, dtype: Any = None
+) -> Any:
+    """The named reduction; sum and prod of small integers in 64 bits, or in `dtype`."""
+    if op in ("sum", "prod"):
+        x = x.astype(accumulator(x.type.dtype) if dtype is None else as_dtype(dtype))
+    axes = axes_of(axis, x.type.ndim)
+    return build(op, (x,), {"axis": axes, "keepdims": bool(keepdims)}, label=label)
+
+
+def floating(x: Any) -> Any:
+    """x, in float32 if it is of integers or bools."""
+    return x if x.type.kind in INEXACT else x.astype(FLOAT32)
+
+
+def count(x: Any, axes: tuple[int, ...], dtype: DType) -> Any:
+    """The number of elements along axes: a constant, or a scalar tensor if sizes are symbolic."""
+    total = dims.product(tuple(x.type.shape[a] for a in axes))
+    if isinstance(total, int):
+        return x.graph.handle(x.graph.scalar(float(total), dtype))
+    return build("size_of", (x,), {"axis": axes, "dtype": dtype})
+
+
+def mean(x: Any, axis: Axis, keepdims: bool, label: str | None = None) -> Any:
+    """The arithmetic mean; NaN over no elements.  Half floats are summed in float32."""
+    x = floating(x)
+    dtype = x.type.dtype
+    axes = axes_of(axis, x.type.ndim)
+    # A float16 sum may overflow where the mean does not.
+    wide = x.astype(FLOAT32) if dtype.itemsize == 2 else x
+    real = wide.type.dtype if wide.type.kind == "float" else np.zeros(0, dtype).real.dtype
+    total = build("sum", (wide,), {"axis": axes, "keepdims": bool(keepdims)})
+    length = count(wide, axes, real).astype(wide.type.dtype)
+    if wide is x:
+        return build("divide", (total, length), label=label)
+    return cast(build("divide", (total, length)), dtype, label)
+
+
+def cast(x: Any, dtype: Any, label: str | None = None) -> Any:
+    """x in another dtype.  Complex numbers do not become real ones: raises DTypeError."""
+    dtype = as_dtype(dtype)
+    if x.type.dtype == dtype:
+        return renamed(x, label)
+    if x.type.kind == "complex" and KINDS[dtype] != "complex" and dtype != BOOL:
+        raise DTypeError(
+            "a complex tensor cannot be cast to a real dtype",
+            expected="a complex dtype, or the function real, imag or abs",
+            found=f"{x.describe()} to {dtype.name}",
+        )
+    return build("cast", (x,), {"dtype": dtype}, label=label)
+
+
+def reshape(x: Any, shape: Any, label: str | None = None) -> Any:
+    """x in another shape; one -1 stands for what is left over.  Raises GraphError."""
+    given = list(shape) if isinstance(shape, tuple | list) else [shape]
+    free = [i for i, s in enumerate(given) if not isinstance(s, str | Dim) and integer(s) == -1]
+    if len(free) > 1:
+        raise ShapeError("more than one size is -1", expected="one at most", found=str(shape))
+    total = dims.product(x.type.shape)
+    for i in free:
+        given[i] = 1
+        rest = dims.product(shape_of(given))
+        exact = None if rest == 0 else dims.divide_exactly(total, rest)
+        if exact is None:
+            known = isinstance(total, int) and isinstance(rest, int)
+            if known or rest == 0:
+                raise ShapeError(
+                    "the size of -1 is not determined",
+                    expected=f"sizes whose product divides {total}",
+                    found=f"{shape_text(tuple(shape))} for {x.describe()}",
+                )
+            exact = dims.floordiv(total, rest)
+        given[i] = exact
+    target = shape_of(given)
+    if target == x.type.shape:
+        return renamed(x, label)
+    return build("reshape", (x,), {"shape": target}, label=label)
+
+
+def permute(x: Any, axes: tuple[int, ...], label: str | None = None) -> Any:
+    """x with its axes in another order."""
+    if axes == tuple(range(len(axes))):
+        return renamed(x, label)
+    return build("permute_dims", (x,), {"axes": axes}, label=label)
+
+
+def limits(dtype: DType) -> tuple[Any, Any]:
+    """The least and the greatest value of a real dtype."""
+    if KINDS[dtype] == "float":
+        return -math.inf, math.inf
+    if KINDS[dtype] not in INTEGER:
+        raise DTypeError("values without an order", expected="a real dtype", found=dtype.name)
+    whole = np.iinfo(dtype)
+    return int(whole.min), int(whole.max)

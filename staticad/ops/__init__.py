@@ -1,0 +1,1 @@
+"""Every public function of tensors, under its array-API name."""

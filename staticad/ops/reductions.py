@@ -1,0 +1,183 @@
+"""Sums, extrema and statistics along axes.
+
+axis is an int, several, or None for all; keepdims leaves reduced axes with size 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from staticad_schema.errors import ArgumentError
+from staticad_schema.types import BOOL, FLOAT32, normalize_axis
+
+from .. import layout
+from ..building import build
+from ..layout import Axis
+from ..operands import Operand, result, tensor
+from ..sites import asking
+from ..tensor import Tensor
+
+__all__ = ["all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std"]
+__all__ += ["sum", "var"]
+
+
+def sum(
+    x: Operand,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The sum, in `dtype`; small integers and bools are summed in 64 bits.  Of nothing: 0."""
+    with asking("sum", name):
+        return result(layout.reduce("sum", tensor("sum", x), axis, keepdims, name, dtype))
+
+
+def prod(
+    x: Operand,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product, in `dtype`; small integers and bools in 64 bits.  Of nothing: 1."""
+    with asking("prod", name):
+        return result(layout.reduce("prod", tensor("prod", x), axis, keepdims, name, dtype))
+
+
+def max(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The largest element; NaN if there is one.  The gradient is shared among ties."""
+    with asking("max", name):
+        return result(layout.reduce("max", tensor("max", x), axis, keepdims, name))
+
+
+def min(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The smallest element; NaN if there is one.  The gradient is shared among ties."""
+    with asking("min", name):
+        return result(layout.reduce("min", tensor("min", x), axis, keepdims, name))
+
+
+def any(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether some element is true, or not 0."""
+    with asking("any", name):
+        value = tensor("any", x).astype(BOOL)
+        return result(layout.reduce("any", value, axis, keepdims, name))
+
+
+def all(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """Whether every element is true, or not 0."""
+    with asking("all", name):
+        value = tensor("all", x).astype(BOOL)
+        return result(layout.reduce("all", value, axis, keepdims, name))
+
+
+def logsumexp(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """log(sum(exp(x))) without overflow; of nothing but -inf: -inf, with gradient 0."""
+    with asking("logsumexp", name):
+        return result(layout.reduce("logsumexp", tensor("logsumexp", x), axis, keepdims, name))
+
+
+def argmax(
+    x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """int64 index of the first largest element along `axis`; in the flattened x without one."""
+    with asking("argmax", name):
+        return _located("argmax", x, axis, keepdims, name)
+
+
+def argmin(
+    x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """int64 index of the first smallest element along `axis`; in the flattened x without one."""
+    with asking("argmin", name):
+        return _located("argmin", x, axis, keepdims, name)
+
+
+def mean(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
+    """The arithmetic mean; float32 for integers; of nothing: NaN."""
+    with asking("mean", name):
+        return result(layout.mean(tensor("mean", x), axis, keepdims, name))
+
+
+def var(
+    x: Operand,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The mean squared distance from the mean, over n - correction; float32 for integers."""
+    with asking("var", name):
+        return result(_variance(tensor("var", x), axis, correction, keepdims, name))
+
+
+def std(
+    x: Operand,
+    /,
+    *,
+    axis: Axis = None,
+    correction: float = 0.0,
+    keepdims: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The square root of `var`; where that is 0, the gradient is 0."""
+    with asking("std", name):
+        value = layout.floating(tensor("std", x))
+        variance = _variance(value, axis, correction, keepdims, None)
+        # sqrt's slope at 0 is infinite: of equal elements the root of 1 is taken, then dropped.
+        flat = build("equal", (variance, 0))
+        root = build("sqrt", (build("where", (flat, variance.coerce(1), variance)),))
+        return result(build("where", (flat, variance.coerce(0), root), label=name))
+
+
+def _variance(x: Any, axis: Axis, correction: float, keepdims: bool, label: str | None) -> Any:
+    if isinstance(correction, bool) or not isinstance(correction, int | float):
+        raise ArgumentError("not a correction", expected="a number", found=f"{correction!r:.80}")
+    x = layout.floating(x)
+    dtype = x.type.dtype
+    wide = x.astype(FLOAT32) if dtype.itemsize == 2 else x
+    axes = layout.axes_of(axis, x.type.ndim)
+    distance = wide - layout.mean(wide, axes, True)
+    if x.type.kind == "complex":
+        real, imaginary = build("real", (distance,)), build("imag", (distance,))
+        square = build("square", (real,)) + build("square", (imaginary,))
+    else:
+        square = build("square", (distance,))
+    total = build("sum", (square,), {"axis": axes, "keepdims": bool(keepdims)})
+    length = layout.count(wide, axes, total.type.dtype)
+    if correction:
+        # Over too few elements: 0/0 or x/0, as the standard leaves open.
+        length = build("maximum", (length - float(correction), length.coerce(0)))
+    if total.type.dtype.itemsize == dtype.itemsize or x.type.kind == "complex":
+        return build("divide", (total, length), label=label)
+    return layout.cast(build("divide", (total, length)), dtype, label)
+
+
+def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str | None) -> Tensor:
+    value = tensor(op, x)
+    if axis is not None:
+        place = normalize_axis(layout.integer(axis), value.ndim)
+        return result(build(op, (value,), {"axis": place, "keepdims": bool(keepdims)}, label=label))
+    flat = layout.reshape(value, (-1,)) if value.ndim else layout.reshape(value, (1,))
+    if keepdims:
+        found = build(op, (flat,), {"axis": 0, "keepdims": False})
+        return result(layout.reshape(found, (1,) * value.ndim, label))
+    return result(build(op, (flat,), {"axis": 0, "keepdims": False}, label=label))

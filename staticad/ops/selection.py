@@ -1,0 +1,125 @@
+"""Choosing elements, by position or by condition, and their dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from staticad_schema.errors import DTypeError
+from staticad_schema.handle import Handle
+from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype, normalize_axis
+
+from .. import layout
+from ..building import build
+from ..operands import Operand, graph_of, result, tensor, tensors
+from ..sites import asking
+from ..tensor import Tensor
+
+
+def cast(x: Operand, /, dtype: Any, *, name: str | None = None) -> Tensor:
+    """x in another dtype; floats to integers round towards zero."""
+    with asking("cast", name):
+        return result(layout.cast(tensor("cast", x), dtype, name))
+
+
+astype = cast
+
+
+def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
+    """x where the condition is true, y elsewhere; the side not taken has gradient 0."""
+    with asking("where", name):
+        graph = graph_of("where", condition, x, y)
+        chosen = tensor("where", condition, graph)
+        if chosen.dtype != BOOL:
+            raise DTypeError(
+                "the condition is no bool",
+                expected="a tensor of dtype bool",
+                found=chosen.describe(),
+                hint="compare it: x != 0",
+            )
+        if not isinstance(x, Handle) and not isinstance(y, Handle):
+            x = tensor("where", x, graph)
+        left, right = tensors("where", x, y)
+        return result(build("where", (chosen, left, right), label=name))
+
+
+def clip(
+    x: Operand,
+    /,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    *,
+    name: str | None = None,
+) -> Tensor:
+    """x, but not below `min` nor above `max`; the gradient is 1 inside, bounds included."""
+    with asking("clip", name):
+        given = [bound for bound in (min, max) if bound is not None]
+        value, *bounds = tensors("clip", x, *given)
+        if not bounds:
+            return result(build("identity", (value,), label=name))
+        infinite = _limits(value)
+        low = bounds.pop(0) if min is not None else infinite[0]
+        high = bounds.pop(0) if max is not None else infinite[1]
+        return result(build("clip", (value, low, high), label=name))
+
+
+def _limits(x: Tensor) -> tuple[Any, Any]:
+    """The least and the greatest value of x's dtype, as tensors."""
+    low, high = layout.limits(x.dtype)
+    return (
+        x.graph.handle(x.graph.scalar(low, x.dtype)),
+        x.graph.handle(x.graph.scalar(high, x.dtype)),
+    )
+
+
+def take(
+    x: Operand, indices: Operand, /, *, axis: int | None = None, name: str | None = None
+) -> Tensor:
+    """x at integer positions along an axis, which may be left out for a vector."""
+    with asking("take", name):
+        graph = graph_of("take", x, indices)
+        value = tensor("take", x, graph)
+        places = _positions("take", indices, graph)
+        given = 0 if axis is None and value.ndim == 1 else layout.integer(axis)
+        attributes = {"axis": normalize_axis(given, value.ndim)}
+        return result(build("take", (value, places), attributes, label=name))
+
+
+def take_along_axis(
+    x: Operand, indices: Operand, /, *, axis: int = -1, name: str | None = None
+) -> Tensor:
+    """For each position of `indices`, the element of x there but for `axis`."""
+    with asking("take_along_axis", name):
+        graph = graph_of("take_along_axis", x, indices)
+        value = tensor("take_along_axis", x, graph)
+        places = _positions("take_along_axis", indices, graph)
+        attributes = {"axis": normalize_axis(layout.integer(axis), value.ndim)}
+        return result(build("take_along_axis", (value, places), attributes, label=name))
+
+
+def one_hot(
+    indices: Operand, /, depth: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None
+) -> Tensor:
+    """A new last axis of size `depth` that is 1 at the index, else 0."""
+    with asking("one_hot", name):
+        places = _positions("one_hot", indices, graph_of("one_hot", indices))
+        attributes = {"depth": layout.size(depth), "dtype": as_dtype(dtype)}
+        return result(build("one_hot", (places,), attributes, label=name))
+
+
+def matmul(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
+    """The matrix product; vectors count as a row or a column, leading axes broadcast."""
+    with asking("matmul", name):
+        return result(build("matmul", tensors("matmul", a, b), label=name))
+
+
+def _positions(asked: str, indices: Operand, graph: Any) -> Tensor:
+    empty = isinstance(indices, list | tuple) and not indices
+    places = tensor(asked, graph.constant([], dtype=INT64) if empty else indices, graph)
+    if places.type.kind not in INTEGER:
+        raise DTypeError(
+            "positions are integers",
+            expected="a tensor of an integer dtype",
+            found=places.describe(),
+            hint="cast it to int64",
+        )
+    return places

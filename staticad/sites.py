@@ -1,0 +1,94 @@
+"""Which line of the user's is building a graph now.
+
+The first frame of the stack that lies outside the project's three packages is the user's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from types import FrameType, TracebackType
+from typing import Any
+
+import staticad_executor
+import staticad_schema
+from staticad_schema.errors import Site, StaticadError
+
+_FOLDERS = tuple(
+    os.path.dirname(os.path.abspath(file)) + os.sep
+    for file in (__file__, str(staticad_schema.__file__), str(staticad_executor.__file__))
+)
+# Generator-based context managers of ours run under a frame of contextlib's.
+_INTERNAL: dict[str, bool] = {str(contextlib.__file__): True}
+_RELATIVE: dict[str, str] = {}
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame that is the user's, None if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    internal = _INTERNAL
+    while frame is not None:
+        file = frame.f_code.co_filename
+        inside = internal.get(file)
+        if inside is None:
+            inside = internal[file] = os.path.abspath(file).startswith(_FOLDERS)
+        if not inside:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def site_of(frame: FrameType) -> Site:
+    """The frame's present line."""
+    code = frame.f_code
+    file = _RELATIVE.get(code.co_filename)
+    if file is None:
+        file = _RELATIVE[code.co_filename] = relative_file(code.co_filename)
+    return Site(file, frame.f_lineno, code.co_qualname)
+
+
+def relative_file(file: str) -> str:
+    """The file relative to the entry of sys.path that it was imported from, with slashes."""
+    if file.startswith("<"):
+        return file
+    path = os.path.abspath(file)
+    best = os.path.dirname(path)
+    longest = 0
+    for entry in sys.path:
+        root = os.path.abspath(entry)
+        if len(root) > longest and path.startswith(root.rstrip(os.sep) + os.sep):
+            best, longest = root, len(root)
+    return os.path.relpath(path, best).replace(os.sep, "/")
+
+
+def user_site() -> Site | None:
+    """The line of the innermost frame that is the user's."""
+    frame = user_frame()
+    return None if frame is None else site_of(frame)
+
+
+class asking:  # noqa: N801
+    """While this is open, an error that does not know what was asked, or where, is told.
+
+    asked: the function; name: the name that its result was to have.
+    """
+
+    __slots__ = ("asked", "name")
+
+    def __init__(self, asked: str, name: Any = None) -> None:
+        self.asked = asked
+        self.name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, StaticadError):
+            asked = self.asked if self.name is None else f"{self.asked} {self.name!r}"
+            error.locate(asked=asked, site=user_site())

@@ -1,0 +1,279 @@
+"""Tensor: the handle that users hold.
+
+It has no data: whatever would need some (bool, iteration, conversion to an array) is an
+error that says what to write instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from staticad_schema import dims
+from staticad_schema.dims import Shape
+from staticad_schema.errors import ArgumentError, ShapeError, UsageError
+from staticad_schema.handle import WEAK, Handle
+from staticad_schema.types import DType, TensorType, promote_weak
+
+from . import indexing, layout
+from .building import Builder, build
+from .layout import Axis
+from .numbers import weak_list
+from .sites import asking, user_site
+
+
+class Tensor(Handle):
+    """A value of a graph, with NumPy's operators.
+
+    Python scalars are weak: they take the tensor's dtype.  NumPy arrays become constants and
+    keep theirs.  Comparisons build nodes; `is` compares handles.
+    """
+
+    __slots__ = ()
+    graph: Builder
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self.graph.types[self.id].dtype
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes of the axes, ints where they are known."""
+        return self.graph.types[self.id].shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.graph.types[self.id].shape)
+
+    @property
+    def name(self) -> str:
+        """The node's explicit name with its scope, or one made of scope, op and number."""
+        return self.graph.value_name(self.id)
+
+    @property
+    def value(self) -> int:
+        """The value id, which is how a graph without handles knows this tensor."""
+        return self.id
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, an int or a Dim."""
+        return dims.product(self.shape)
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802
+        """The transpose of a matrix.  Raises ShapeError for other ranks, as the array API does."""
+        if self.ndim != 2:
+            raise ShapeError(
+                "only a matrix has a transpose",
+                asked="T",
+                expected="a tensor of rank 2",
+                found=self.describe(),
+                site=user_site(),
+                hint="use .mT for the last two axes, or permute_dims",
+            )
+        return self._as_tensor(build("permute_dims", (self,), {"axes": (1, 0)}))
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802
+        """With the last two axes exchanged.  Raises ShapeError below rank 2."""
+        n = self.ndim
+        if n < 2:
+            raise ShapeError(
+                "there are no two axes to exchange",
+                asked="mT",
+                expected="a tensor of rank 2 or more",
+                found=self.describe(),
+                site=user_site(),
+            )
+        axes = (*range(n - 2), n - 1, n - 2)
+        return self._as_tensor(build("permute_dims", (self,), {"axes": axes}))
+
+    @property
+    def at(self) -> At:
+        """`x.at[index].set(v)` and `.add(v)`: x with some elements replaced or added to."""
+        return At(self)
+
+    def _as_tensor(self, x: Any) -> Tensor:
+        assert isinstance(x, Tensor)
+        return x
+
+    # ---------------------------------------------------------------- operands
+
+    def coerce(self, other: Any) -> Any:
+        """`other` as a tensor of this graph.  Raises UsageError for what is no operand."""
+        if isinstance(other, Handle):
+            return other
+        if isinstance(other, WEAK):
+            with asking("a Python scalar"):
+                dtype = promote_weak(self.dtype, other)
+                return self.graph.handle(self.graph.scalar(other, dtype))
+        if isinstance(other, np.ndarray | np.generic):
+            return self.graph.constant(np.asarray(other))
+        if isinstance(other, list | tuple):
+            array = weak_list(other)
+            if array is not None:
+                sample = array.dtype.type(0).item()
+                return self.graph.constant(array.astype(promote_weak(self.dtype, sample)))
+        if other is None or isinstance(other, str | bytes | list | tuple | dict | set):
+            raise UsageError(
+                "not an operand",
+                asked=f"an operation on {self.name!r}",
+                expected="a tensor, an array, a number or a list of numbers",
+                found=f"{self.describe()} and {other!r:.80}, a {type(other).__name__}",
+                site=user_site(),
+                hint="write `is None`" if other is None else None,
+            )
+        return NotImplemented
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, int) and other < 0 and self.type.kind in ("int", "uint"):
+            raise ArgumentError(
+                "an integer to a negative power is no integer",
+                asked=f"power of {self.name!r}",
+                expected="a power that is not negative, or a floating base",
+                found=f"{self.describe()} ** {other}",
+                site=user_site(),
+                hint="use .astype('float32') on the base",
+            )
+        return self.binary("pow", other)
+
+    # ---------------------------------------------------------------- methods
+
+    def __getitem__(self, index: Any) -> Tensor:
+        with asking(f"index of {self.name!r}"):
+            return self._as_tensor(indexing.getitem(self, index))
+
+    def astype(self, dtype: Any) -> Any:
+        """In another dtype; itself if it has that."""
+        if dtype is self.graph.types[self.id].dtype:
+            return self
+        with asking("astype"):
+            return layout.cast(self, dtype)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """In another shape; one -1 stands for what is left over."""
+        with asking("reshape"):
+            given = shape[0] if len(shape) == 1 else shape
+            return self._as_tensor(layout.reshape(self, given))
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        """The sum along axes (None: all); small integers and bools in 64 bits."""
+        with asking("sum"):
+            return self._as_tensor(layout.reduce("sum", self, axis, keepdims))
+
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        """The product along axes (None: all); small integers and bools in 64 bits."""
+        with asking("prod"):
+            return self._as_tensor(layout.reduce("prod", self, axis, keepdims))
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        """The arithmetic mean along axes (None: all)."""
+        with asking("mean"):
+            return self._as_tensor(layout.mean(self, axis, keepdims))
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        """The largest element along axes (None: all); NaN if there is one."""
+        with asking("max"):
+            return self._as_tensor(layout.reduce("max", self, axis, keepdims))
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        """The smallest element along axes (None: all); NaN if there is one."""
+        with asking("min"):
+            return self._as_tensor(layout.reduce("min", self, axis, keepdims))
+
+    # ---------------------------------------------------------------- no data
+
+    def _no_data(self, asked: str, hint: str) -> UsageError:
+        return UsageError(
+            "a tensor has no data while the graph is being built",
+            asked=f"{asked} of {self.name!r}",
+            expected="a value, which only a Session's run has",
+            found=self.describe(),
+            site=user_site(),
+            hint=hint,
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise self._no_data(
+            "the truth", "use where(condition, a, b) to choose, logical_and/or/not to combine"
+        )
+
+    def __iter__(self) -> NoReturn:
+        raise self._no_data("iteration", "use unstack(x) where the size is known, or x[i]")
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise self._no_data("`in`", "use any(x == item)")
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if shape and isinstance(shape[0], int):
+            return shape[0]
+        if shape:
+            raise self._no_data("the length", "the size is symbolic; use x.shape[0] in shapes")
+        raise self._no_data("the length", "the tensor is a scalar: it has no axis")
+
+    def __float__(self) -> NoReturn:
+        raise self._no_data("float()", "use .astype('float32'), or run it and convert the result")
+
+    def __int__(self) -> NoReturn:
+        raise self._no_data("int()", "use .astype('int64'), or run it and convert the result")
+
+    def __complex__(self) -> NoReturn:
+        raise self._no_data("complex()", "use .astype('complex64'), or run it and convert")
+
+    def __index__(self) -> NoReturn:
+        raise self._no_data("use as a Python index", "use take(x, i) or x[i] on a tensor x")
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise self._no_data("a NumPy array", "use session.run(x), or the functions of staticad")
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise self._no_data("assignment to elements", "use x.at[index].set(value), a new tensor")
+
+    @property
+    def type(self) -> TensorType:
+        """The dtype and shape."""
+        return self.graph.types[self.id]
+
+
+class At:
+    """The tensor of which a part is to be written."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def __getitem__(self, index: Any) -> Place:
+        return Place(self._tensor, index)
+
+
+class Place:
+    """A part of a tensor."""
+
+    __slots__ = ("_index", "_tensor")
+
+    def __init__(self, tensor: Tensor, index: Any) -> None:
+        self._tensor = tensor
+        self._index = index
+
+    def set(self, value: Any) -> Tensor:
+        """A tensor equal to this one but for x[index], which is `value`.
+
+        Of several values for one element, the last in the index's order stays.
+        """
+        return self._scatter("scatter_set", value)
+
+    def add(self, value: Any) -> Tensor:
+        """A tensor equal to this one with `value` added at x[index], once for each occurrence."""
+        return self._scatter("scatter_add", value)
+
+    def _scatter(self, op: str, value: Any) -> Tensor:
+        with asking(f"{'set' if op == 'scatter_set' else 'add'} at {self._tensor.name!r}"):
+            result = indexing.scatter(op, self._tensor, self._index, value)
+        assert isinstance(result, Tensor)
+        return result

@@ -1,0 +1,138 @@
+"""Variable: a tensor that is the value of named state at the start of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from staticad_schema import dims
+from staticad_schema.errors import DTypeError, ShapeError, UsageError
+from staticad_schema.graph import VariableSpec
+from staticad_schema.handle import WEAK, Effect, Handle
+from staticad_schema.op import OPS
+
+from .building import build
+from .sites import asking, user_site
+from .tensor import Tensor
+
+After = Effect | Handle | Iterable[Effect | Handle]
+
+
+def after_nodes(graph: Any, after: Any) -> tuple[int, ...]:
+    """The node indices of tensors and effects.  Raises GraphError."""
+    items = [after] if isinstance(after, Effect | Handle) else after
+    if not isinstance(items, Iterable):
+        items = [after]
+    nodes = []
+    for item in items:
+        if not isinstance(item, Effect | Handle):
+            raise UsageError(
+                "nothing to run first",
+                expected="tensors and effects",
+                found=f"{item!r:.80}, a {type(item).__name__}",
+            )
+        if item.graph is not graph:
+            what = item.describe() if isinstance(item, Handle) else repr(item)
+            raise UsageError(
+                "it belongs to another graph",
+                expected="tensors and effects of this graph",
+                found=what,
+            )
+        nodes.append(item.node_index)
+    return tuple(nodes)
+
+
+class Variable(Tensor):
+    """Named state that a Session holds.
+
+    As a tensor it is the value at the start of the run, whatever the run writes; `read(after=)`
+    is the value behind a write.  Writes apply in the order of their creation, all at the end
+    of the run.
+    """
+
+    __slots__ = ()
+
+    @property
+    def spec(self) -> VariableSpec:
+        """What the graph knows of the state."""
+        return self.graph.variable_specs[self.node.attributes["variable"]]
+
+    @property
+    def initial(self) -> Tensor:
+        """The value with which the state begins."""
+        tensor = self.graph.handle(self.spec.initial)
+        assert isinstance(tensor, Tensor)
+        return tensor
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers update it unless told otherwise."""
+        return self.spec.trainable
+
+    def read(self, after: After = (), name: str | None = None) -> Tensor:
+        """The value at the start of the run, or behind the writes in `after`."""
+        with asking("read", self.name):
+            nodes = after_nodes(self.graph, after)
+            type_ = self.type
+            attributes = {
+                "variable": self.spec.name,
+                "dtype": type_.dtype,
+                "shape": type_.shape,
+            }
+            node = self.graph.make(OPS["read_variable"], (), attributes, name=name, after=nodes)
+        return self._as_tensor(self.graph.handle(node.start))
+
+    def assign(self, value: Any, after: After = (), name: str | None = None) -> Tensor:
+        """Write `value`; the result is the new value."""
+        return self._write("assign", value, after, name)
+
+    def assign_add(self, value: Any, after: After = (), name: str | None = None) -> Tensor:
+        """Add `value` to what earlier writes of the run have made of it."""
+        return self._write("assign_add", value, after, name)
+
+    def assign_sub(self, value: Any, after: After = (), name: str | None = None) -> Tensor:
+        """Subtract `value` from what earlier writes of the run have made of it."""
+        return self._write("assign_sub", value, after, name)
+
+    def _write(self, op: str, value: Any, after: After, name: str | None) -> Tensor:
+        variable = self.spec.name
+        with asking(f"{op} to {variable!r}"):
+            self.graph.check_not_in_body(variable, op)
+            nodes = after_nodes(self.graph, after)
+            x = self._fitted(op, value)
+            node = self.graph.make(OPS[op], (x.id,), {"variable": variable}, name=name, after=nodes)
+        return self._as_tensor(self.graph.handle(node.start))
+
+    def _fitted(self, op: str, value: Any) -> Any:
+        """The value as a tensor of the variable's type, scalars and fitting shapes broadcast."""
+        x = self.coerce(value)
+        if x is NotImplemented:
+            raise UsageError(
+                "not a value", expected="a tensor, an array or a scalar", found=f"{value!r:.80}"
+            )
+        self.graph.check_owner(x, op, self)
+        dtype, shape = self.type
+        if x.type.dtype != dtype:
+            data = isinstance(value, (np.ndarray, np.generic, list, tuple, *WEAK))
+            if not data or not np.can_cast(x.type.dtype, dtype, "same_kind"):
+                raise DTypeError(
+                    "the value has another dtype than the variable",
+                    expected=f"{dtype.name}, as {self.describe()}",
+                    found=x.describe(),
+                    hint=f"use .astype({dtype.name!r})",
+                )
+            x = x.astype(dtype)
+        if x.type.shape != shape and len(x.type.shape) <= len(shape) and dims.is_static(shape):
+            try:
+                return build("broadcast_to", (x,), {"shape": shape})
+            except ShapeError as error:
+                raise ShapeError(
+                    "the value does not fit the variable",
+                    expected=f"{self.type}, as {self.describe()}",
+                    found=x.describe(),
+                    hint=error.hint,
+                    site=user_site(),
+                ) from None
+        return x
