@@ -1,1 +1,79 @@
 """What a graph means: types, ops, graphs and their file.  Knows neither builder nor executor."""
+
+from . import ops
+from .attributes import conforms
+from .codec import Verified, decode, encode, load, save, verify
+from .dims import Dim, symbol
+from .errors import (
+    ArgumentError,
+    CancelledError,
+    DTypeError,
+    ExecutionError,
+    FeedTypeError,
+    FormatError,
+    GradientError,
+    GraphError,
+    PlanError,
+    ShapeError,
+    Site,
+    StaticadError,
+    UnknownFetchError,
+    UnknownNameError,
+    UsageError,
+)
+from .graph import Function, Graph, Signature, VariableSpec
+from .handle import Effect, Handle
+from .migrate import FORMAT
+from .node import Node
+from .op import OPS, FunctionRef, Op
+from .text import from_text, line, to_text
+from .types import TensorType, as_dtype
+
+__all__ = [
+    # Graphs
+    "Graph",
+    "Node",
+    "Function",
+    "Signature",
+    "VariableSpec",
+    "Handle",
+    "Effect",
+    "Site",
+    # Types
+    "TensorType",
+    "Dim",
+    "symbol",
+    "as_dtype",
+    # Ops
+    "OPS",
+    "Op",
+    "FunctionRef",
+    "conforms",
+    "ops",
+    # Files and text
+    "FORMAT",
+    "load",
+    "save",
+    "encode",
+    "decode",
+    "verify",
+    "Verified",
+    "to_text",
+    "from_text",
+    "line",
+    # Errors
+    "StaticadError",
+    "GraphError",
+    "DTypeError",
+    "ShapeError",
+    "ArgumentError",
+    "UsageError",
+    "UnknownNameError",
+    "GradientError",
+    "FormatError",
+    "PlanError",
+    "FeedTypeError",
+    "UnknownFetchError",
+    "ExecutionError",
+    "CancelledError",
+]

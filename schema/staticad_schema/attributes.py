@@ -1,11 +1,13 @@
-"""Whether an attribute's value is of the kind that the op's signature says.
+"""Values of attributes: whether one is of the kind that the op's signature says, and which
+are the same bit for bit.
 
 Signatures are read as they are written: `Ints`, `int | Dim`, `tuple[tuple[int, int], ...]`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any
 
@@ -15,6 +17,9 @@ from .dims import Dim
 from .op import FunctionRef
 
 Test = Callable[[Any], bool]
+
+# Arrays up to this many bytes are compared by content, larger ones by identity.
+SHARED_BYTES = 256
 
 
 def _is_int(value: Any) -> bool:
@@ -43,7 +48,7 @@ _NAMES = {
     "Shape": "tuple[Size, ...]",
     "SymbolicShape": "tuple[Size, ...]",
     "Widths": "tuple[tuple[Size, Size], ...]",
-    "Slices": "tuple[tuple[Size | None, Size | None, int] | None, ...]",
+    "Slices": "tuple[tuple[Size | None, Size | None, int], ...]",
     "np.dtype": "DType",
     "np.dtype[Any]": "DType",
     "np.ndarray[Any, Any]": "ArrayValue",
@@ -92,3 +97,26 @@ def _split(text: str, separator: str) -> list[str]:
             parts.append(text[start:at].strip())
             start = at + 1
     return [*parts, text[start:].strip()]
+
+
+def float_bits(value: float) -> int:
+    """The bits of an IEEE double."""
+    bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+    return bits
+
+
+def identity(value: Any) -> Hashable:
+    """A key that is equal for attributes that are the same bit for bit, and only for those."""
+    if isinstance(value, np.ndarray):
+        if value.nbytes > SHARED_BYTES:
+            return "array", id(value)
+        return value.dtype.name, value.shape, value.tobytes()
+    if isinstance(value, tuple | list):
+        return "list", tuple(map(identity, value))
+    if isinstance(value, float | np.floating):
+        return "float", float_bits(float(value))
+    if isinstance(value, bool | np.bool_):
+        return "bool", bool(value)
+    if isinstance(value, np.dtype):
+        return "dtype", value.name
+    return type(value).__name__, value

@@ -1,15 +1,95 @@
-"""What holds for a whole graph, beyond what each node's inference sees.
+"""What holds for a node and for a whole graph, checked on everything that is read.
 
-Checked before a graph is written and after it is read, so that what can be saved loads.
+What holds for a whole graph is checked also before one is written, so that what can be
+saved loads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
 from . import dims
-from .errors import FormatError
+from .attributes import conforms
+from .errors import FormatError, StaticadError, near_miss
 from .graph import Function, Graph, VariableSpec
 from .node import Node
+from .op import OPS, Op
 from .types import TensorType
+
+
+@contextmanager
+def untrusted() -> Iterator[None]:
+    """A block that reads what may be anybody's: whatever goes wrong in it is a FormatError."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except StaticadError as error:
+        raise FormatError(
+            error.problem, asked=error.asked, expected=error.expected, found=error.found
+        ) from error
+    # Inference is written for graphs that the builder makes; others may break it anyhow.
+    except Exception as error:
+        raise FormatError("the graph is damaged", found=f"{error}"[:500]) from error
+
+
+def known_op(name: str) -> Op:
+    """The op of that name.  Raises FormatError."""
+    definition = OPS.get(name)
+    if definition is None:
+        raise FormatError(
+            f"no op {name[:100]!r}",
+            expected="an op of this version",
+            found=repr(name[:100]),
+            hint=near_miss(name[:100], OPS),
+        )
+    return definition
+
+
+def check_application(definition: Op, input_count: int, attributes: Mapping[str, Any]) -> None:
+    """The number of operands, the names and the kinds of attributes.  Raises FormatError."""
+    if attributes.keys() != definition.parameters.keys():
+        raise _wrong(
+            f"op {definition.name}",
+            "attributes " + (", ".join(sorted(definition.parameters)) or "none"),
+            ", ".join(sorted(attributes))[:200] or "none",
+        )
+    for parameter in definition.parameters.values():
+        if not conforms(attributes[parameter.name], parameter.annotation):
+            raise _wrong(
+                f"attribute {parameter.name!r} of {definition.name}",
+                parameter.annotation,
+                repr(attributes[parameter.name])[:100],
+            )
+    if not definition.variadic and input_count != len(definition.inputs):
+        raise _wrong(
+            f"op {definition.name}", f"{len(definition.inputs)} operands", str(input_count)
+        )
+
+
+def check_node(graph: Graph, node: Node, operands: Sequence[TensorType]) -> None:
+    """Compare what inference finds for the next node with its types.  Raises FormatError."""
+    asked = f"node {len(graph.nodes)}, {node.op}"
+    if node.name is not None:
+        asked += f" {node.name[:100]!r}"
+    site = graph.site(node.site)
+    try:
+        found = node.definition.infer(*operands, **graph.resolved(node.attributes))
+    except StaticadError as error:
+        raise FormatError(
+            error.problem, asked=asked, expected=error.expected, found=error.found, site=site
+        ) from error
+    types = (found,) if isinstance(found, TensorType) else found
+    if types != node.types:
+        raise FormatError(
+            "the types that are written are not those of the op",
+            asked=asked,
+            expected=", ".join(map(str, types)) or "no output",
+            found=", ".join(map(str, node.types)) or "no output",
+            site=site,
+        )
 
 
 def check_graph(graph: Graph) -> None:

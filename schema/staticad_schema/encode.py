@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
 
 from . import dims
+from .attributes import float_bits, identity
 from .dims import Dim
 from .errors import FormatError
 from .graph import Function, Graph
@@ -25,8 +25,6 @@ ELEMENT_TYPES: dict[DType, Any] = {
 }
 # Longer texts of dimensions are refused on both sides.
 MAX_DIM_TEXT = 1000
-# Arrays up to this many bytes are compared by content, larger ones by identity.
-SHARED_BYTES = 256
 
 # Takes an array, and gives the name it has in the sidecar, or None to keep it in the file.
 Externalize = Callable[[np.ndarray[Any, Any]], str | None]
@@ -227,29 +225,6 @@ class _Encoder:
             entry.external = external
         else:
             entry.data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-
-
-def float_bits(value: float) -> int:
-    """The bits of an IEEE double."""
-    bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]
-    return bits
-
-
-def identity(value: Any) -> Hashable:
-    """A key that is equal for attributes that are the same bit for bit, and only for those."""
-    if isinstance(value, np.ndarray):
-        if value.nbytes > SHARED_BYTES:
-            return "array", id(value)
-        return value.dtype.name, value.shape, value.tobytes()
-    if isinstance(value, tuple | list):
-        return "list", tuple(map(identity, value))
-    if isinstance(value, float | np.floating):
-        return "float", float_bits(float(value))
-    if isinstance(value, bool | np.bool_):
-        return "bool", bool(value)
-    if isinstance(value, np.dtype):
-        return "dtype", value.name
-    return type(value).__name__, value
 
 
 def _column(column: Any, entries: Iterable[int]) -> None:
