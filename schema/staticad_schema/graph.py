@@ -358,6 +358,19 @@ class Graph:
                 found |= dims.symbols_of(d)
         return found
 
+    def copy(self) -> Graph:
+        """A graph of the same nodes, with the same ids, that grows apart from this one."""
+        with self.lock:
+            twin = Graph(self.seed)
+            for node in self.nodes:
+                twin.append_trusted(node)
+            twin.functions = dict(self.functions)
+            twin.signatures = dict(self.signatures)
+            twin.variable_specs = dict(self.variable_specs)
+            for site in self.sites:
+                twin.intern_site(site)
+            return twin
+
     def __repr__(self) -> str:
         return f"<graph of {len(self.nodes)} nodes>"
 

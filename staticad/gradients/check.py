@@ -108,7 +108,11 @@ def check_gradients(
     asked = "check_gradients"
     targets = arguments.handles(ys, "ys", asked)
     sources = arguments.handles(xs, "xs", asked)
-    graph = arguments.common_graph([*targets, *sources], asked)
+    given = arguments.common_graph([*targets, *sources], asked)
+    # The nodes of the check are made in a copy: the user's graph stays as it is.
+    graph = given.copy()
+    targets = [graph.handle(y.id) for y in targets]
+    sources = [graph.handle(x.id) for x in sources]
     arguments.check_differentiable(graph, targets, "a y", asked)
     arguments.check_differentiable(graph, sources, "an x", asked)
     unknown = [m for m in modes if m not in MODES]
@@ -313,13 +317,16 @@ class _Point:
                 gap = np.inf if np.isnan(gap) else gap
                 if gap > worst:
                     worst, blame = gap, self.sources[k]
-                    length = float(np.abs(single[k]).max())
-                    left, right = self.sides(product.of, single)
+                    entry = single[k][index]
+                    length = float(np.abs(entry)) if np.iscomplexobj(entry) else float(entry)
+                    left, right = (side / length for side in self.sides(product.of, single))
+                    if length < 0:
+                        left, right = right, left
                     where = f", entry {index} of {blame.describe()}"
                     value = f"{contribution / length:.12g}"
                     expected = (
                         f"{quotient / length:.12g} by finite differences "
-                        f"({left / length:.6g} from the left, {right / length:.6g} from the right)"
+                        f"({left:.6g} from the left, {right:.6g} from the right)"
                     )
         return GradientError(
             f"the {found.mode}-mode derivative of order {found.order} disagrees with finite "

@@ -13,8 +13,10 @@ from tests.lines import line_ahead
 
 
 def evaluate(fetches: Any, feeds: Any = None) -> Any:
-    graph = fetches[0].graph if isinstance(fetches, list) else fetches.graph
-    with sad.Session(graph) as session:
+    first = fetches
+    while isinstance(first, list | tuple):
+        first = first[0]
+    with sad.Session(first.graph) as session:
         return session.run(fetches, feeds)
 
 
@@ -94,11 +96,12 @@ def test_H7_one_side_equals_the_full_run() -> None:
     with sad.Graph():
         a = sad.placeholder("float64", (2,), name="a")
         b = sad.placeholder("float64", (2,), name="b")
-        for y in (a * b, a + b, a / b, sad.atan2(a, b)):
-            full = sad.gradients(y, [a, b])
-            (alone,) = sad.gradients(y, b)
-            got = evaluate([full[1], alone], {a: [1.5, -2.0], b: [0.25, 3.0]})
-            np.testing.assert_array_equal(got[0], got[1])
+        pairs = [
+            (sad.gradients(y, [a, b])[1], sad.gradients(y, b)[0])
+            for y in (a * b, a + b, a / b, sad.atan2(a, b))
+        ]
+    for full, alone in evaluate(pairs, {a: [1.5, -2.0], b: [0.25, 3.0]}):
+        np.testing.assert_array_equal(full, alone)
 
 
 def test_wrt_an_intermediate_and_stop_gradients() -> None:
@@ -213,9 +216,9 @@ def test_gradient_nodes_know_their_forward_line() -> None:
         here = line_ahead(1)
         (dx,) = sad.gradients(y, x)
         (ddx,) = sad.gradients(dx, x)
-    assert f"{dx.site}".startswith(here)
-    assert f"{graph.site(dx.node.forward_site)}".startswith(forward)
-    assert f"{graph.site(ddx.node.forward_site)}".startswith(forward)
+    assert here in str(dx.site)
+    assert forward in str(graph.site(dx.node.forward_site))
+    assert forward in str(graph.site(ddx.node.forward_site))
 
 
 def test_J9_the_walk_costs_what_the_part_costs() -> None:
