@@ -6,6 +6,7 @@ the scatters are the general pair, through which the special ones are differenti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..dims import Dim, Shape, Size
 from ..errors import ArgumentError, DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, Ints, Operand, constant, op
 from ..types import (
+    BOOL,
     INT64,
     INTEGER,
     DType,
@@ -171,11 +173,23 @@ def gather(x: Operand, *indices: Operand, axes: Ints) -> TensorType:
     return x.with_shape(_check_indexed(x, indices, axes))
 
 
+def _rows(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]:
+    """A copy of x with the indexed axes first, and the flat positions on them in row-major
+    order.  Flat, because NumPy may visit broadcast indices in the order of their memory."""
+    front, places = _front(x, indices, axes)
+    out = np.array(front, order="C")
+    rows = np.zeros((), np.int64)
+    for place, size in zip(places, out.shape, strict=False):
+        rows = rows * size + place
+    return out, rows.reshape(-1)
+
+
 def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-    out = np.array(x)
-    front, places = _front(out, indices, axes)
-    front[places] = updates
-    return out
+    out, rows = _rows(x, indices, axes)
+    width = math.prod(out.shape[len(axes) :])
+    table = out.reshape(math.prod(out.shape[: len(axes)]), width)
+    table[rows] = updates.reshape(len(rows), width)
+    return np.moveaxis(out, range(len(axes)), axes)
 
 
 def _last_writers(x: Any, indices: Sequence[Any], axes: Ints, like: Any) -> Any:
@@ -241,10 +255,12 @@ def scatter_set(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> 
 
 
 def _scatter_add(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-    out = np.array(x)
-    front, places = _front(out, indices, axes)
-    np.add.at(front, places, updates)
-    return out
+    out, rows = _rows(x, indices, axes)
+    # add.at on single elements is five times as fast as on whole rows.
+    width = math.prod(out.shape[len(axes) :])
+    places = rows[:, None] * width + np.arange(width)
+    np.add.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
+    return np.moveaxis(out, range(len(axes)), axes)
 
 
 def _grad_scatter_add(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:
@@ -268,7 +284,8 @@ def _jvp_scatter_add(
 )
 def scatter_add(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
     """x with `updates` added at the places that `gather` of it reads; repeated places add up."""
-    same_dtype((x, updates))
+    if same_dtype((x, updates)) == BOOL:
+        raise DTypeError("bool does not add", expected="a numeric dtype", found="bool")
     check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
     return x
 

@@ -1,0 +1,136 @@
+"""Samples of the reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from staticad_schema.op import Array
+from staticad_schema.types import NAMES
+from tests.ops.arrays import distinct, integers, normal, real
+from tests.ops.samples import Sample, Table, over
+
+AXES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 2), (0, 1, 2))
+REALS = tuple(n for n in NAMES if n != "bool" and not n.startswith("complex"))
+NUMBERS = tuple(n for n in NAMES if n != "bool")
+FLOATS = ("float16", "bfloat16", "float32")
+FIRST = {"axis": (0,), "keepdims": False}
+INF, NAN = np.inf, np.nan
+
+
+def _every_way(x: Array) -> Iterator[Sample]:
+    for axis in AXES:
+        for keepdims in (False, True):
+            yield Sample((x,), {"axis": axis, "keepdims": keepdims})
+
+
+def _known(x: Array, expected: Array, smooth: bool = False) -> Sample:
+    return Sample((x,), FIRST, smooth=smooth, expected=expected)
+
+
+def _half(dtype: str) -> Sample:
+    # Partial sums leave float16's range, and exceed bfloat16's precision.
+    x = real(*[32000] * 4, *[-32000] * 4, dtype=dtype)
+    return Sample((x,), FIRST, expected=np.array(0, dtype))
+
+
+def _located(sign: int) -> list[Sample]:
+    up = (sign * distinct(2, 3, 2)).astype(np.float64)
+    return [
+        *(Sample((up,), {"axis": a, "keepdims": k}) for a in (0, 1, 2) for k in (False, True)),
+        Sample(
+            (real(sign, NAN, 3 * sign, NAN),),
+            {"axis": 0, "keepdims": False},
+            expected=np.array(1),
+        ),
+        Sample(
+            (real(0, 2 * sign, 2 * sign),),
+            {"axis": 0, "keepdims": False},
+            expected=np.array(1),
+        ),
+        Sample((normal(0, 3),), {"axis": 1, "keepdims": False}),
+        *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": 1, "keepdims": False})),
+    ]
+
+
+SAMPLES: Table = {
+    "sum": [
+        *_every_way(normal(2, 3, 2)),
+        Sample((normal(2, 3, dtype="complex128"),), {"axis": (1,), "keepdims": False}),
+        _known(np.zeros((0, 2)), real(0, 0)),
+        _half("float16"),
+        _half("bfloat16"),
+        Sample(
+            (np.ones(5000, np.dtype(NAMES["bfloat16"])),),
+            FIRST,
+            expected=np.array(4992, NAMES["bfloat16"]),
+        ),
+        _known(real(200, 100, dtype="uint8"), np.array(44, np.uint8)),
+        *over(NUMBERS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "prod": [
+        *_every_way(normal(2, 3, 2)),
+        Sample((normal(4, dtype="complex128"),), FIRST),
+        # Zeros: the derivatives are exact there, to any order.
+        Sample((real(2, 0, 3, 4),), FIRST),
+        Sample((real(0, 0, 3),), FIRST),
+        Sample((real([1, 0, 2], [0, 3, 0]),), {"axis": (0, 1), "keepdims": True}),
+        _known(np.zeros((0, 2)), real(1, 1)),
+        *over(NUMBERS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "max": [
+        *_every_way(distinct(2, 3, 2)),
+        _known(real(1, NAN, 2), np.array(NAN)),
+        _known(real(-INF, -INF), np.array(-INF)),
+        Sample((normal(0, 4),), {"axis": (1,), "keepdims": False}),
+        *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "min": [
+        *_every_way(distinct(2, 3, 2)),
+        _known(real(1, NAN, 2), np.array(NAN)),
+        _known(real(INF, INF), np.array(INF)),
+        _known(real(9, *[8] * 20), np.array(8.0)),
+        Sample((normal(0, 4),), {"axis": (1,), "keepdims": False}),
+        *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "argmax": _located(1),
+    "argmin": _located(-1),
+    "any": [
+        *_every_way(np.eye(2)[:, None, :].repeat(3, 1)),
+        _known(np.zeros((0, 2)), np.array([False, False])),
+        _known(real(0, NAN), np.array(True)),
+        *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "all": [
+        *_every_way(np.eye(2)[:, None, :].repeat(3, 1)),
+        _known(np.zeros((0, 2)), np.array([True, True])),
+        _known(real(1, NAN), np.array(True)),
+        *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "logsumexp": [
+        *_every_way(normal(2, 3, 2)),
+        Sample((real([1000, 1000], [-1000, -1001]),), {"axis": (1,), "keepdims": False}),
+        _known(real(-INF, -INF), np.array(-INF)),
+        _known(real(INF, 0), np.array(INF)),
+        _known(real(INF, -INF), np.array(INF)),
+        _known(real(NAN, INF), np.array(NAN)),
+        _known(np.zeros((0, 2)), real(-INF, -INF)),
+        Sample((real(1000, 1000, dtype="float32"),), FIRST),
+        *over(FLOATS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "sum_to": [
+        Sample((normal(4, 2, 3, 5),), {"shape": (2, 1, 5)}),
+        Sample((normal(2, 3),), {"shape": ()}),
+        Sample((normal(2, 3),), {"shape": (2, 3)}),
+        Sample((normal(2, 3),), {"shape": (1, 1)}),
+        Sample((normal(2, 3, dtype="complex128"),), {"shape": (3,)}),
+        Sample((normal(0, 3),), {"shape": (1, 3)}, expected=np.zeros((1, 3))),
+        Sample(
+            (real(*[32000] * 4, *[-32000] * 4, dtype="float16"),),
+            {"shape": ()},
+            expected=np.array(0, np.float16),
+        ),
+        *over(NUMBERS, lambda d: Sample((integers(d, 2, 3),), {"shape": (3,)})),
+    ],
+}
