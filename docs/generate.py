@@ -19,6 +19,7 @@ import numpy as np
 
 import staticad as sad
 from docs.graph_picture import svg
+from staticad.ops.functions import stub
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 from tests import conventions
 
@@ -46,7 +47,8 @@ def signature(op: Op) -> str:
         + ("" if p.default is inspect.Parameter.empty else f" = {p.default!r}")
         for p in op.parameters.values()
     ]
-    return f"{op.name}({', '.join([*tensors, *(['*', *attributes] if attributes else [])])})"
+    star = ["*"] if attributes and not op.variadic else []
+    return f"{op.name}({', '.join([*tensors, *star, *attributes])})"
 
 
 def gradient_kind(op: Op) -> str:
@@ -58,7 +60,7 @@ def gradient_kind(op: Op) -> str:
             return f"undefined: {why}"
         case "expand":
             return "of its expansion"
-        case PerOperand(rules=rules):
+        case PerOperand(rules=rules) if len(op.inputs) > 1 or rules[0] is None:
             names = [n for n, rule in zip(op.inputs, rules, strict=False) if rule is not None]
             rest = [n for n in op.inputs if n not in names]
             return f"rule for {', '.join(names)}" + (
@@ -192,6 +194,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/ops.md": ops_page,
     "docs/conventions.md": conventions_page,
     "docs/graph.svg": lambda: svg(example()),
+    # What type checkers read of the functions that are made from the registry.
+    "staticad/ops/elementwise.pyi": stub,
 }
 
 

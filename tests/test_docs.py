@@ -1,0 +1,83 @@
+"""The documentation is current: generated pages, links, paths, and code that runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs import generate, graph_picture
+from staticad_schema.op import OPS
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def python_blocks(page: Path) -> str:
+    """The page's Python code as one program, with the page's line numbers."""
+    lines, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("```"):
+            inside = line == "```python"
+            lines.append("")
+        else:
+            lines.append(line if inside else "")
+    return "\n".join(lines) + "\n"
+
+
+def run_python(*arguments: str) -> None:
+    """Run a fresh interpreter that finds the packages, with warnings as errors."""
+    path = os.pathsep.join(str(ROOT / folder) for folder in (".", "schema", "executor"))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_generated_pages_are_current() -> None:
+    # In a process of its own, where no test has registered an op.
+    run_python(str(ROOT / "docs" / "generate.py"), "--check")
+
+
+def test_every_op_is_documented() -> None:
+    page = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
+    assert [name for name in OPS if f"`{name}(" not in page] == []
+
+
+def test_picture_tells_forward_from_gradient_nodes() -> None:
+    graph = generate.example()
+    boxes = graph_picture.layout(graph)
+    kinds = {node.op: box.kind for node, box in zip(graph.nodes, boxes, strict=True)}
+    assert kinds["tanh"] == "forward"
+    assert kinds["permute_dims"] == "gradient"
+    assert kinds["assign_sub"] == "state"
+    places = {(box.row, box.column) for box in boxes}
+    assert len(places) == len(boxes), "boxes lie on each other"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_layout_names_files_that_exist() -> None:
+    text = (ROOT / "docs" / "layout.md").read_text(encoding="utf-8")
+    paths = [word for word in re.findall(r"`([\w./-]+)`", text) if "/" in word]
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_add_an_op_runs(tmp_path: Path) -> None:
+    # In a process of its own: the registry has no way to forget an op.
+    script = tmp_path / "add_an_op.py"
+    script.write_text(python_blocks(ROOT / "docs" / "add-an-op.md"), encoding="utf-8")
+    run_python(str(script))
