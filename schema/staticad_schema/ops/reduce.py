@@ -262,10 +262,15 @@ def _dropped(shape: tuple[int, ...], axis: Ints) -> tuple[int, ...]:
 
 
 def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
-    """exp(x - out), 0 where all of x is -inf."""
-    whole = restored(out, x, axis, keepdims)
+    """The weights exp(x - out), 0 where all of x is -inf; they sum to 1.
+
+    out only keeps exp in range: what it lost by rounding is divided out again.
+    """
+    whole = OPS["stop_gradient"](restored(out, x, axis, keepdims))
     empty = OPS["equal"](whole, float("-inf"))
-    return OPS["exp"](x - OPS["where"](empty, whole.coerce(0.0), whole))
+    weights = OPS["exp"](x - OPS["where"](empty, whole.coerce(0.0), whole))
+    total = sum_(weights, axis=axis, keepdims=True)
+    return weights / OPS["where"](OPS["isfinite"](whole), total, total.coerce(1.0))
 
 
 def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
