@@ -24,7 +24,10 @@ def elementwise_ops() -> list[Op]:
     return [
         OPS[name]
         for name in sorted(OPS)
-        if OPS[name].elementwise and name not in BY_HAND and not OPS[name].parameters
+        if OPS[name].elementwise
+        and not OPS[name].parameters
+        and OPS[name].family != "nn"
+        and name not in BY_HAND
     ]
 
 
