@@ -94,7 +94,8 @@ class Session:
         self._preparing = threading.Lock()
         # Replaced when it is set: later runs are not cancelled.
         self._cancel = threading.Event()
-        self._noted = False
+        # A builder's graph is told that it runs: from then on it watches its growth.
+        self._note_run: Callable[[], None] | None = getattr(graph, "note_run", None)
         self._closed = False
 
     # ---------------------------------------------------------------- running
@@ -184,16 +185,9 @@ class Session:
             if number is None:
                 number = snapshot.run_number
             values, _ = engine.compute(feeds, snapshot.arrays, number, cancel)
-        if not self._noted:
+        if self._note_run is not None:
             self._note_run()
         return values
-
-    def _note_run(self) -> None:
-        """Tell a builder's graph that it runs: growth from the same line is now a mistake."""
-        self._noted = True
-        note = getattr(self.graph, "note_run", None)
-        if note is not None:
-            note()
 
     # ---------------------------------------------------------------- preparing
 
@@ -294,6 +288,10 @@ class Session:
     def trim(self) -> int:
         """Give idle memory back to the operating system; the bytes that were given back."""
         return self._store.pool.trim()
+
+    def memory_in_use(self) -> int:
+        """Bytes of the blocks that variables and results hold now; tiny arrays are not counted."""
+        return self._store.pool.live_bytes
 
     def close(self) -> None:
         """Cancel what runs and drop what was prepared.  Results and shared state stay."""

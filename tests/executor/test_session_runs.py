@@ -1,0 +1,372 @@
+"""What a run returns, which state it reads, and what it leaves behind."""
+
+import gc
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+
+F32 = np.float32
+Pair = namedtuple("Pair", ["first", "second"])
+
+
+def scalar(value: float, name: str) -> Any:
+    return sad.variable(np.array(value, F32), name=name)
+
+
+# -------------------------------------------------------------------- fetches
+
+
+def test_results_have_the_structure_of_the_fetches() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name="x")
+        y = sad.multiply(x, 2.0, name="y")
+        v = scalar(5, "v")
+        done = sad.group(y, name="done")
+    session = sad.Session(graph)
+    fetches = {"a": [x, (y, "y")], "b": Pair(v, done), "c": [], "d": "done", "e": {1: "v"}}
+    result = session.run(fetches, {x: 3})
+    assert result == {
+        "a": [3, (6, 6)],
+        "b": Pair(5, None),
+        "c": [],
+        "d": None,
+        "e": {1: 5},
+    }
+    assert type(result["b"]) is Pair
+    assert type(result["a"][1]) is tuple
+    assert session.run(done, {x: 3}) is None
+
+
+def test_scalars_are_zero_dimensional_arrays() -> None:
+    with sad.Graph() as graph:
+        v = scalar(5, "v")
+    result = sad.Session(graph).run(v)
+    assert type(result) is np.ndarray
+    assert (result.shape, result.dtype) == ((), F32)
+    assert float(result) == 5
+    assert f"{result:.2f}" == "5.00"
+
+
+def test_h4_fetch_of_none_says_so() -> None:
+    with sad.Graph() as graph:
+        v = scalar(5, "v")
+    session = sad.Session(graph)
+    with pytest.raises(sad.FeedTypeError, match="None is fetched") as info:
+        session.run([v, {"g": None}])
+    assert "fetch[1]['g']" in str(info.value)
+    assert "unconnected" in str(info.value)
+
+
+@pytest.mark.parametrize("fetch", [3, 1.5, np.zeros(3), object(), b"v", {"v"}])
+def test_what_cannot_be_fetched(fetch: Any) -> None:
+    with sad.Graph() as graph:
+        scalar(5, "v")
+    with pytest.raises(sad.FeedTypeError, match="cannot be fetched"):
+        sad.Session(graph).run([fetch])
+
+
+def test_unknown_and_foreign_fetches() -> None:
+    with sad.Graph() as graph:
+        scalar(5, "weight")
+    with sad.Graph():
+        other = scalar(5, "weight")
+    session = sad.Session(graph)
+    with pytest.raises(sad.UnknownFetchError, match="did you mean 'weight'") as info:
+        session.run("wieght")
+    assert isinstance(info.value, KeyError)
+    with pytest.raises(sad.PlanError, match="another graph") as foreign:
+        session.run(other)
+    assert "test_session_runs.py" in str(foreign.value)
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(sad.FeedTypeError, match="holds itself"):
+        session.run(loop)
+
+
+def test_callable_is_run_prepared() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        y = sad.placeholder("float32", (), name="y")
+        v = scalar(1, "v")
+        step = v.assign_add(y)
+        z = x * y
+    session = sad.Session(graph)
+    call = session.callable([z, step], [x, "y"])
+    for n in (1, 3, 3, 0, 2):
+        z_value, _ = call([1.0] * n, 2)
+        assert z_value.tolist() == [2.0] * n
+    assert float(session.variables["v"]) == 11
+    with pytest.raises(sad.PlanError, match="expected: 2: x, y"):
+        call([1.0])
+    with pytest.raises(sad.PlanError, match="'y'"):
+        session.callable(z, [x])
+    assert session.callable(v)() == 11
+
+
+# -------------------------------------------------------------------- state
+
+
+def test_j1_plain_reads_see_the_start_of_the_run() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        before = v * 10
+        train = v.assign_add(1)
+        after = v * 10
+    session = sad.Session(graph)
+    for start in (1, 2, 3):
+        assert session.run([before, train, after, v]) == [10 * start, start + 1, 10 * start, start]
+        assert session.run([v]) == [start + 1]
+
+
+def test_j3_read_behind_an_assign_that_changes_the_size() -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(np.zeros(1, F32), name="v", shape=(None,))
+        grown = v.assign(sad.ones(3))
+        read = v.read(after=grown) + 2
+        plain = v + 2
+    session = sad.Session(graph)
+    first, second = session.run([read, plain])
+    assert (first.tolist(), second.tolist()) == ([3, 3, 3], [2])
+    first, second = session.run([read, plain])
+    assert (first.tolist(), second.tolist()) == ([3, 3, 3], [3, 3, 3])
+
+
+def test_j4_identity_of_a_variable_is_not_its_buffer() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        old = sad.identity(v)
+        grown = v.assign_add(1, after=old)
+        new = sad.identity(v.read(after=grown))
+    assert sad.Session(graph).run([old, new]) == [1, 2]
+
+
+def test_i14_a_dependency_on_an_effect_runs_once_and_before() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        grown = v.assign_add(1)
+        passed = sad.after(sad.constant(F32(7)), grown)
+        same = sad.identity(passed) * 1.0
+    session = sad.Session(graph)
+    assert session.run([same, passed, same * 2]) == [7, 7, 14]
+    assert float(session.variables["v"]) == 2
+
+
+def test_i15_equal_assigns_are_both_kept() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        first = v.assign(v * 2)
+        second = v.assign(v * 2)
+        ordered = v.assign(v.read(after=second) * 2)
+        read = v.read(after=ordered)
+    session = sad.Session(graph)
+    assert session.run([first, second]) == [2, 2]
+    assert float(session.variables["v"]) == 2
+    session.variables["v"] = 1
+    assert session.run([first, second, read]) == [2, 2, 4]
+    assert float(session.variables["v"]) == 4
+
+
+def test_writes_apply_in_order_of_creation() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        adds = [v.assign_add(1), v.assign_add(10), v.assign_sub(3)]
+        last = v.assign(v * 100)
+        late = v.assign_add(1)
+    session = sad.Session(graph)
+    assert session.run([adds[1], adds[0], adds[2]]) == [12, 2, 9]
+    assert float(session.variables["v"]) == 9
+    # Whatever the order of the fetches.
+    assert session.run([late, last, adds[0]]) == [901, 900, 10]
+    assert float(session.variables["v"]) == 901
+
+
+def test_only_what_is_fetched_is_written() -> None:
+    with sad.Graph() as graph:
+        v, w = scalar(1, "v"), scalar(1, "w")
+        v_grown, w_grown = v.assign_add(1), w.assign_add(1)
+        both = sad.group(v_grown, w_grown)
+    session = sad.Session(graph)
+    session.run(v_grown)
+    assert dict(session.variables) == {"v": 2, "w": 1}
+    assert session.run(both) is None
+    assert dict(session.variables) == {"v": 3, "w": 2}
+    # A fed write does not happen, nor what only it needs.
+    session.run(both, {w_grown: 5})
+    assert dict(session.variables) == {"v": 4, "w": 2}
+
+
+def test_d14_scatter_update_of_a_variable() -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(np.arange(12, dtype=F32).reshape(6, 2), name="v")
+        update = v.assign(v.at[np.array([0, 2])].set(np.array([[9, 9], [8, 8]], F32)))
+    session = sad.Session(graph)
+    session.run(update)
+    expected = np.arange(12, dtype=F32).reshape(6, 2)
+    expected[[0, 2]] = [[9, 9], [8, 8]]
+    np.testing.assert_array_equal(session.variables["v"], expected)
+
+
+def test_variables_initialise_each_other_when_needed() -> None:
+    with sad.Graph() as graph:
+        a = sad.variable(sad.constant(np.array([1.0, 2.0], F32)), name="a")
+        b = sad.variable(a * 2, name="b")
+        c = sad.variable(b + a, name="c")
+        grow = a.assign_add(1)
+    session = sad.Session(graph)
+    session.run(grow)
+    np.testing.assert_array_equal(session.run(a), [2, 3])
+    # The initial values are those at the beginning of a, where a has not been written.
+    fresh = sad.Session(graph)
+    np.testing.assert_array_equal(fresh.run(c), [3, 6])
+
+
+def test_variables_read_as_copies_and_are_checked() -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(np.zeros((2, 3), F32), name="v")
+    session = sad.Session(graph)
+    copy = session.variables[v]
+    copy[...] = 7
+    assert not session.variables["v"].any()
+    given = np.ones((2, 3))
+    session.variables["v"] = given
+    given[...] = 9
+    assert (session.variables["v"] == 1).all()
+    with pytest.raises(sad.PlanError, match="does not fit the variable") as info:
+        session.variables["v"] = np.ones((3, 2))
+    assert "test_session_runs.py" in str(info.value)
+    with pytest.raises(sad.FeedTypeError):
+        session.variables["v"] = np.ones((2, 3), complex)
+    with pytest.raises(sad.UnknownFetchError, match="no variable 'w'"):
+        session.variables["w"]
+    assert list(session.variables) == ["v"]
+    assert "v" in session.variables
+
+
+def test_sessions_may_share_variables() -> None:
+    graphs = []
+    for _ in range(2):
+        with sad.Graph() as graph:
+            v = scalar(1, "v")
+            graphs.append((graph, v, v.assign_add(1)))
+    one = sad.Session(graphs[0][0])
+    two = sad.Session(graphs[1][0], variables=one.variables)
+    one.run(graphs[0][2])
+    two.run(graphs[1][2])
+    assert one.run(graphs[0][1]) == two.run(graphs[1][1]) == 3
+    with sad.Graph() as other:
+        w = sad.variable(np.zeros(3, F32), name="v")
+    with pytest.raises(sad.PlanError, match="declare the variable differently"):
+        sad.Session(other, variables=one.variables).run(w)
+
+
+# -------------------------------------------------------------------- memory
+
+
+def test_k3_results_are_the_callers_own() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (1000,), name="x")
+        v = sad.variable(np.ones(1000, F32), name="v")
+        y = x + v
+        grown = v.assign_add(x)
+        fetches = [y, y, v, x, sad.identity(v), grown, y[:500], sad.reshape(y, (10, 100))]
+    session = sad.Session(graph)
+    feed = np.arange(1000, dtype=F32)
+    first = session.run(fetches, {x: feed})
+    kept = [a.copy() for a in first]
+    second = session.run(fetches, {x: feed})
+    held = list(session.snapshot().arrays.values())
+    arrays = [*first, *second, feed, *held]
+    for i, a in enumerate(arrays):
+        for b in arrays[:i]:
+            assert not np.shares_memory(a, b)
+    for a, b in zip(first, kept, strict=True):
+        np.testing.assert_array_equal(a, b)
+        a[...] = -1
+    np.testing.assert_array_equal(session.variables["v"], 1 + 2 * feed)
+
+
+def test_k5_a_thousand_runs_keep_no_memory() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n", 100), name="x")
+        v = sad.variable(np.zeros(100, F32), name="v")
+        train = v.assign_add(sad.sum(sad.zeros_like(x) + 1, axis=0))
+    session = sad.Session(graph)
+    step = session.callable([train, x], [x])
+    feeds = [np.zeros((n, 100), F32) for n in (50, 60)]
+    live = []
+    for i in range(1000):
+        step(feeds[i % 2])
+        if i % 100 == 99:
+            gc.collect()
+            live.append(session.memory_in_use())
+    assert len(set(live[1:])) == 1
+
+
+def test_k8_a_snapshot_is_never_changed_by_runs() -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(np.zeros(1000, F32), name="v")
+        grown = v.assign_add(1)
+    session = sad.Session(graph)
+    held = session.snapshot()
+    session.run(grown)
+    assert not held.arrays["v"].any()
+    with pytest.raises(ValueError, match="read-only"):
+        held.arrays["v"][0] = 5
+    exported = np.from_dlpack(session.variables["v"])
+    exported[...] = 9
+    assert (session.variables["v"] == 1).all()
+
+
+# -------------------------------------------------------------------- lifetime
+
+
+def test_a_closed_session_refuses_to_run() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+    with sad.Session(graph) as session:
+        result = session.run(v)
+        call = session.callable(v)
+    assert result == 1
+    for run in (lambda: session.run(v), call):
+        with pytest.raises(sad.PlanError, match="closed"):
+            run()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"target": "localhost:9000"}, "in this process only"),
+        ({"memory_budget": 1 << 20}, "memory"),
+        ({"device": "opencl"}, "no OpenCL device"),
+        ({"device": "cuda"}, "no such device"),
+        ({"rewrites": ("fastest",)}, "unknown class of rewrites"),
+        ({"rewrites": "exact"}, "unknown class of rewrites"),
+        ({"threads": 0}, "number of threads"),
+    ],
+)
+def test_options_that_do_not_exist(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(sad.PlanError, match=words):
+        sad.Session(sad.Graph(), **options)
+
+
+def test_what_is_no_graph_is_refused() -> None:
+    with pytest.raises(sad.FeedTypeError, match="no graph"):
+        sad.Session("model.sad")  # type: ignore[arg-type]
+
+
+def test_j16_growth_from_the_same_line_warns_after_the_first_run() -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+    session = sad.Session(graph)
+    session.run(v)
+
+    def grow() -> None:
+        session.run(v * 2)
+
+    grow()
+    with pytest.warns(sad.GrowthWarning, match="test_session_runs.py"):
+        grow()
