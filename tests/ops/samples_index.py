@@ -52,6 +52,7 @@ SAMPLES: Table = {
         Sample((normal(3, 4), np.zeros((0,), np.int64)), {"axis": 0}),
         Sample((normal(3, 4), np.array([1, 1, -3])), {"axis": 0}),
         Sample((normal(3, 4), np.array([1, 0], np.uint8)), {"axis": 1}),
+        Sample((normal(1, 3), np.array([0])), {"axis": 0}),
         *over(NAMES, lambda d: Sample((integers(d, 3, 2), TWICE), {"axis": 0})),
     ],
     "take_along_axis": [
@@ -97,6 +98,7 @@ SAMPLES: Table = {
         ),
         Sample((TWICE,), {"depth": 4, "dtype": as_dtype("int64")}),
         Sample((np.array(1),), {"depth": 0, "dtype": as_dtype("float64")}),
+        Sample((np.zeros((0, 1), np.int64),), {"depth": 2, "dtype": as_dtype("float64")}),
         *over(NAMES, lambda d: Sample((np.array([1, 0]),), {"depth": 2, "dtype": d})),
     ],
 }

@@ -50,12 +50,20 @@ def _located(sign: int) -> list[Sample]:
             expected=np.array(1),
         ),
         Sample((normal(0, 3),), {"axis": 1, "keepdims": False}),
+        Sample((normal(2, 1),), {"axis": 1, "keepdims": False}),
         *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": 1, "keepdims": False})),
     ]
 
 
+SMALL = (
+    Sample((normal(1, 2),), FIRST),
+    Sample((normal(2, 1),), FIRST),
+    Sample((normal(2, 0),), FIRST),
+)
+
 SAMPLES: Table = {
     "sum": [
+        *SMALL,
         *_every_way(normal(2, 3, 2)),
         Sample((normal(2, 3, dtype="complex128"),), {"axis": (1,), "keepdims": False}),
         _known(np.zeros((0, 2)), real(0, 0)),
@@ -70,6 +78,7 @@ SAMPLES: Table = {
         *over(NUMBERS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
     "prod": [
+        *SMALL,
         *_every_way(normal(2, 3, 2)),
         Sample((normal(4, dtype="complex128"),), FIRST),
         # Zeros: the derivatives are exact there, to any order.
@@ -80,35 +89,40 @@ SAMPLES: Table = {
         *over(NUMBERS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
     "max": [
+        *SMALL,
         *_every_way(distinct(2, 3, 2)),
         _known(real(1, NAN, 2), np.array(NAN)),
         _known(real(-INF, -INF), np.array(-INF)),
         Sample((normal(0, 4),), {"axis": (1,), "keepdims": False}),
-        *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+        *over(REALS, lambda d: Sample((distinct(2, 3, dtype=d.name),), FIRST)),
     ],
     "min": [
+        *SMALL,
         *_every_way(distinct(2, 3, 2)),
         _known(real(1, NAN, 2), np.array(NAN)),
         _known(real(INF, INF), np.array(INF)),
         _known(real(9, *[8] * 20), np.array(8.0)),
         Sample((normal(0, 4),), {"axis": (1,), "keepdims": False}),
-        *over(REALS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+        *over(REALS, lambda d: Sample((distinct(2, 3, dtype=d.name),), FIRST)),
     ],
     "argmax": _located(1),
     "argmin": _located(-1),
     "any": [
+        *SMALL,
         *_every_way(np.eye(2)[:, None, :].repeat(3, 1)),
         _known(np.zeros((0, 2)), np.array([False, False])),
         _known(real(0, NAN), np.array(True)),
         *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
     "all": [
+        *SMALL,
         *_every_way(np.eye(2)[:, None, :].repeat(3, 1)),
         _known(np.zeros((0, 2)), np.array([True, True])),
         _known(real(1, NAN), np.array(True)),
         *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
     "logsumexp": [
+        *SMALL,
         *_every_way(normal(2, 3, 2)),
         Sample((real([1000, 1000], [-1000, -1001]),), {"axis": (1,), "keepdims": False}),
         _known(real(-INF, -INF), np.array(-INF)),
@@ -122,6 +136,7 @@ SAMPLES: Table = {
     "sum_to": [
         Sample((normal(4, 2, 3, 5),), {"shape": (2, 1, 5)}),
         Sample((normal(2, 3),), {"shape": ()}),
+        Sample((normal(1, 3),), {"shape": (3,)}),
         Sample((normal(2, 3),), {"shape": (2, 3)}),
         Sample((normal(2, 3),), {"shape": (1, 1)}),
         Sample((normal(2, 3, dtype="complex128"),), {"shape": (3,)}),

@@ -24,6 +24,7 @@ SAMPLES: Table = {
         Sample((normal(2, 3),), {"axes": (1, 0)}),
         Sample((normal(),), {"axes": ()}),
         Sample((normal(0, 3),), {"axes": (1, 0)}),
+        Sample((normal(1, 3),), {"axes": (1, 0)}),
         *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axes": (1, 0)})),
     ],
     "broadcast_to": [
@@ -32,6 +33,7 @@ SAMPLES: Table = {
         Sample((normal(3),), {"shape": (4, 3)}),
         Sample((normal(1, 3),), {"shape": (0, 3)}),
         Sample((normal(1),), {"shape": (1,)}),
+        Sample((normal(0, 1),), {"shape": (2, 0, 3)}),
         *over(NAMES, lambda d: Sample((integers(d, 3),), {"shape": (2, 3)})),
     ],
     "flip": [
@@ -39,11 +41,13 @@ SAMPLES: Table = {
         Sample((normal(4),), {"axis": (0,)}),
         Sample((normal(2, 3),), {"axis": ()}),
         Sample((normal(0, 3),), {"axis": (0, 1)}),
+        Sample((normal(1, 3),), {"axis": (0, 1)}),
         *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,)})),
     ],
     "shape_of": [
         Sample((normal(2, 3),), expected=np.array([2, 3])),
         Sample((normal(),), expected=np.zeros(0, np.int64)),
+        Sample((normal(1),), expected=np.array([1])),
         Sample((integers(as_dtype("bool"), 0, 4),), expected=np.array([0, 4])),
     ],
     "size_of": [
@@ -54,6 +58,7 @@ SAMPLES: Table = {
         ),
         Sample((normal(2, 3),), {"axis": (1,), "dtype": INT64}, expected=np.array(3)),
         Sample((normal(0, 3),), {"axis": (0,), "dtype": INT64}, expected=np.array(0)),
+        Sample((normal(1, 3),), {"axis": (0,), "dtype": INT64}, expected=np.array(1)),
         Sample((normal(),), {"axis": (), "dtype": INT64}, expected=np.array(1)),
     ],
 }

@@ -57,6 +57,7 @@ SAMPLES: Table = {
         Sample(
             (np.array([1.0]),),
             {"widths": ((1, 1),), "value": float("-inf")},
+            smooth=False,
             expected=np.array([-np.inf, 1.0, -np.inf]),
         ),
         *over(NAMES, lambda d: Sample((integers(d, 2),), {"widths": ((1, 2),), "value": 1})),
