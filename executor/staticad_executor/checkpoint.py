@@ -148,7 +148,6 @@ def _read(file: BinaryIO, name: str) -> Snapshot:
     header, metadata = _parsed(text, name)
     counters = _counters(metadata, name)
     complex_ = _complex_dtypes(metadata, name)
-    checksum = _number(metadata.get("crc32"), 16, 1 << 32, name)
     unsigned = {_METADATA: {**metadata, "crc32": f"{0:08x}"}, **header}
     if _encode({_METADATA: metadata, **header}) != text:
         raise _damaged(name, "a header as this library writes it", "another")
@@ -167,8 +166,8 @@ def _read(file: BinaryIO, name: str) -> Snapshot:
         arrays[key] = _array(data, dtype, shape, complex_.pop(key, None), name)
     if at != room or complex_:
         raise _damaged(name, f"{room} bytes of tensors", f"{at}")
-    if found != checksum:
-        raise _damaged(name, f"checksum {checksum:08x}", f"{found:08x}")
+    if metadata.get("crc32") != f"{found:08x}":
+        raise _damaged(name, f"checksum {metadata.get('crc32')!r:.20}", f"{found:08x}")
     return Snapshot(run_number=counters[0], step=counters[1]).with_arrays(arrays)
 
 
@@ -199,20 +198,17 @@ def _parsed(text: bytes, name: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _counters(metadata: Mapping[str, Any], name: str) -> tuple[int, int]:
     return (
-        _number(metadata.get("run_number"), 10, 1 << 64, name),
-        _number(metadata.get("step"), 10, 1 << 64, name),
+        _counter(metadata.get("run_number"), name),
+        _counter(metadata.get("step"), name),
     )
 
 
-def _number(text: object, base: int, limit: int, name: str) -> int:
-    if isinstance(text, str) and len(text) <= 20 and text.isascii() and text.isalnum():
-        try:
-            number = int(text, base)
-        except ValueError:
-            number = limit
-        if number < limit:
+def _counter(text: object, name: str) -> int:
+    if isinstance(text, str) and len(text) <= 20 and text.isascii() and text.isdecimal():
+        number = int(text)
+        if number < 1 << 64:
             return number
-    raise _damaged(name, f"a number below {limit} in the metadata", repr(text)[:80])
+    raise _damaged(name, "a counter below 2**64 in the metadata", repr(text)[:80])
 
 
 def _complex_dtypes(metadata: Mapping[str, Any], name: str) -> dict[str, DType]:
