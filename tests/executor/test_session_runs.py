@@ -2,6 +2,7 @@
 
 import gc
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -331,7 +332,8 @@ def test_a_closed_session_refuses_to_run() -> None:
         result = session.run(v)
         call = session.callable(v)
     assert result == 1
-    for run in (lambda: session.run(v), call):
+    runs: list[Callable[[], Any]] = [lambda: session.run(v), call]
+    for run in runs:
         with pytest.raises(sad.PlanError, match="closed"):
             run()
 
