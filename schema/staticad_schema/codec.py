@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from google.protobuf.message import DecodeError, EncodeError
@@ -98,11 +98,13 @@ def save(
         file.writelines(parts)
 
 
+@overload
+def decode(data: bytes, *, folder: Path | None = None) -> Graph: ...
+@overload
+def decode(data: bytes, graph_class: Callable[..., G], folder: Path | None = None) -> G: ...
 def decode(
-    data: bytes,
-    graph_class: Callable[..., G] = Graph,  # type: ignore[assignment]
-    folder: Path | None = None,
-) -> G:
+    data: bytes, graph_class: Callable[..., Graph] = Graph, folder: Path | None = None
+) -> Graph:
     """The graph of a file's bytes.
 
     graph_class: makes the empty graphs, given the seed; the builder has its own.
@@ -128,7 +130,11 @@ def decode(
     return graph
 
 
-def load(path: str | os.PathLike[str], graph_class: Callable[..., G] = Graph) -> G:  # type: ignore[assignment]
+@overload
+def load(path: str | os.PathLike[str]) -> Graph: ...
+@overload
+def load(path: str | os.PathLike[str], graph_class: Callable[..., G]) -> G: ...
+def load(path: str | os.PathLike[str], graph_class: Callable[..., Graph] = Graph) -> Graph:
     """The graph in a file.  Raises FormatError, and OSError if the file cannot be read."""
     path = Path(path)
     try:
@@ -140,7 +146,7 @@ def load(path: str | os.PathLike[str], graph_class: Callable[..., G] = Graph) ->
 def verify(path: str | os.PathLike[str]) -> Verified:
     """Load a file with all its checks, and say what is in it.  Raises FormatError, OSError."""
     path = Path(path)
-    graph: Graph = load(path)
+    graph = load(path)
     data = path.read_bytes()
     file, message = _parse(data)
     return Verified(
@@ -185,10 +191,10 @@ def _frame(graph: Graph, message: GraphMessage) -> tuple[bytes, bytes]:
             expected="less than 2 GB without its large constants; `save` keeps those beside it",
             found=str(error),
         ) from None
-    return _header(_count(graph), data), data
+    return header(_count(graph), data), data
 
 
-def _header(node_count: int, data: bytes, format: int | None = None) -> bytes:
+def header(node_count: int, data: bytes, format: int | None = None) -> bytes:
     """The bytes of a File message up to those of its last field."""
     head = File(
         format=migrate.FORMAT if format is None else format,
@@ -225,11 +231,11 @@ def _parse(data: bytes) -> tuple[File, GraphMessage]:
             expected=f"checksum {file.crc32:08x}",
             found=f"{zlib.crc32(graph):08x}",
         )
-    header = _header(file.node_count, graph, file.format)
-    if len(data) != len(header) + len(graph) or not data.startswith(header):
+    expected = header(file.node_count, graph, file.format)
+    if len(data) != len(expected) + len(graph) or not data.startswith(expected):
         raise FormatError(
             "the file is damaged",
-            expected=f"{len(header) + len(graph)} bytes in the one encoding of a frame",
+            expected=f"{len(expected) + len(graph)} bytes in the one encoding of a frame",
             found=f"{len(data)} bytes in another",
         )
     try:

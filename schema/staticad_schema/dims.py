@@ -33,7 +33,7 @@ Size = Union[int, "Dim"]  # a string cannot stand in X | Y at run time
 Shape = tuple[Size, ...]
 
 # The number of elements of a hostile shape must not take for ever to multiply out.
-_MAX_TERMS = 10_000
+_MAX_TERMS = 1000
 # Nor a division that goes on (x**1000 by x + y); a longer quotient counts as none.
 _MAX_QUOTIENT = 200
 

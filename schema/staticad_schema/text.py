@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from .check import check_application, check_graph, check_node, known_op, untrusted
 from .errors import FormatError, Site
@@ -63,7 +63,11 @@ def to_text(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_text(text: str, graph_class: Callable[..., G] = Graph) -> G:  # type: ignore[assignment]
+@overload
+def from_text(text: str) -> Graph: ...
+@overload
+def from_text(text: str, graph_class: Callable[..., G]) -> G: ...
+def from_text(text: str, graph_class: Callable[..., Graph] = Graph) -> Graph:
     """The graph that `to_text` wrote, checked as a file is.  Raises FormatError."""
     reading = _Reading(text)
     with untrusted():
