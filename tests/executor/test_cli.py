@@ -92,7 +92,8 @@ def test_npz_entries_are_feeds(model: Path, capsys: Any) -> None:
     arguments = [feed(model, "x", "x.npy"), f"--feed=a=b/scale={both}:other", "--fetch=loss"]
     assert run(model, *arguments) == 0
     assert "12.0" in capsys.readouterr().out
-    np.savez(model.parent / "all.npz", **{"x": np.ones(2, F32), "a=b/scale": F32(3)})
+    entries: dict[str, Any] = {"x": np.ones(2, F32), "a=b/scale": F32(3)}
+    np.savez(model.parent / "all.npz", **entries)
     assert run(model, f"--feed={model.parent / 'all.npz'}", "--fetch=loss") == 0
     assert "6.0" in capsys.readouterr().out
     assert run(model, f"--feed=x={both}:nope", "--fetch=x") == 3
