@@ -24,6 +24,7 @@ from staticad_schema.errors import (
 )
 from staticad_schema.handle import Effect
 
+from . import nn, optimizers, random, testing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, GrowthWarning, load
 from .ops import elementwise as _elementwise
@@ -71,6 +72,7 @@ __version__ = "0.1.0"
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
+    "nn", "optimizers", "random", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from os import PathLike
@@ -32,7 +31,7 @@ from staticad_schema.types import as_dtype, shape_text
 
 from . import layout
 from .numbers import as_array
-from .sites import asking, site_of, user_frame, user_site
+from .sites import asking, site_of, user_frame, user_site, warn
 from .stack import DEVICE, GRAPHS, SCOPE, is_name
 from .tensor import Tensor
 from .variable import Variable, after_nodes
@@ -76,6 +75,7 @@ class Graph(schema.Graph):
         self._draws: dict[str, int] | None = None
         self._suffixes: dict[str, int] = {}
         self._calls: dict[str, int] = {}
+        self._run_number: int | None = None
         self._signature_sites: dict[str, Site | None] = {}
 
     # ------------------------------------------------------------- being current
@@ -129,9 +129,7 @@ class Graph(schema.Graph):
         )
         if self.strict:
             raise error
-        frame = user_frame()
-        file = where.file if frame is None else frame.f_code.co_filename
-        warnings.warn_explicit(str(error), GrowthWarning, file, where.line)
+        warn(str(error), GrowthWarning)
 
     def current_scope(self) -> str:
         """The scope of the innermost `with scope(...)`."""
@@ -266,8 +264,7 @@ class Graph(schema.Graph):
             array = as_array(value, dtype)
             if name is None:
                 return super().constant(array)
-            tensor = super().constant(array)
-            return self.handle(self.make(OPS["identity"], (tensor.id,), name=name).start)
+            return self.source("constant", {"value": self.held(array)}, name)
 
     def variable(
         self, initial: Any, name: str | None = None, trainable: bool = True, shape: Any = None
@@ -282,7 +279,7 @@ class Graph(schema.Graph):
                 self._check_initial(initial)
                 start = initial
             else:
-                start = schema.Graph.constant(self, as_array(initial))
+                start = super().constant(as_array(initial))
             dtype, given = start.type
             if shape is not None:
                 declared = self._shape(shape, name)
@@ -355,6 +352,15 @@ class Graph(schema.Graph):
         return fresh
 
     # ------------------------------------------------------------- randomness
+
+    def run_number(self) -> int:
+        """The value id of the number of the run, which all random nodes share."""
+        with self.lock:
+            if self._run_number is None:
+                known = [node for node in self.nodes if node.op == "run_number"]
+                node = known[0] if known else self.append(OPS["run_number"])
+                self._run_number = node.start
+            return self._run_number
 
     def random_key(self, name: str | None) -> int:
         """The 64-bit key of a random node: of the seed, and of its name or place in its scope.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -66,6 +67,15 @@ def user_site() -> Site | None:
     """The line of the innermost frame that is the user's."""
     frame = user_frame()
     return None if frame is None else site_of(frame)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of the user's present line."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(message, category, stacklevel=2)
+    else:
+        warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno)
 
 
 class asking:  # noqa: N801

@@ -189,15 +189,19 @@ class Graph:
 
     def constant(self, array: np.ndarray[Any, Any]) -> Handle:
         """A constant that holds a copy of `array`."""
-        array = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
-        if array.dtype not in KINDS:
+        return self.handle(self.append(OPS["constant"], (), {"value": self.held(array)}).start)
+
+    def held(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """A copy of an array that nobody can change.  Raises DTypeError."""
+        if array.dtype.newbyteorder("=") not in KINDS:
             raise DTypeError(
                 "a constant of a dtype that graphs do not hold",
                 expected=", ".join(d.name for d in KINDS),
                 found=str(array.dtype),
             ).locate(asked="constant", site=self.site(self.current_site()))
-        array.flags.writeable = False
-        return self.handle(self.append(OPS["constant"], (), {"value": array}).start)
+        copy = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
+        copy.flags.writeable = False
+        return copy
 
     def handle(self, value: int) -> Handle:
         return Handle(self, value)

@@ -1,0 +1,75 @@
+"""Losses: how far predictions are from what they should have been."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from staticad_schema import dims
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.types import INTEGER, normalize_axis
+
+from .. import layout
+from ..building import build, renamed
+from ..operands import Operand, graph_of, result, tensor
+from ..sites import asking
+from ..tensor import Tensor
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+def cross_entropy(
+    logits: Operand,
+    labels: Operand,
+    *,
+    axis: int = -1,
+    reduction: Reduction = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """-log softmax(logits) at the labels, over the classes along `axis`.
+
+    labels: integers of the shape of logits without `axis`, which must name a class, or
+    probabilities of the shape and dtype of logits.  reduction: over all that is left.
+    """
+    with asking("cross_entropy", name):
+        graph = graph_of("cross_entropy", logits, labels)
+        scores = tensor("cross_entropy", logits, graph)
+        targets = tensor("cross_entropy", labels, graph)
+        if reduction not in get_args(Reduction):
+            raise ArgumentError(
+                "not a reduction",
+                expected=", ".join(map(repr, get_args(Reduction))),
+                found=repr(reduction),
+            )
+        place = normalize_axis(layout.integer(axis), scores.ndim)
+        if targets.type.kind in INTEGER:
+            losses, _ = build("cross_entropy", (scores, targets), {"axis": place})
+        else:
+            losses = _dense(scores, targets, place)
+        if reduction == "none":
+            return result(renamed(losses, name))
+        if reduction == "sum":
+            return result(layout.reduce("sum", losses, None, False, name))
+        return result(layout.mean(losses, None, False, name))
+
+
+def _dense(scores: Tensor, targets: Tensor, axis: int) -> Any:
+    """The losses for labels that are probabilities; a probability of 0 adds nothing."""
+    if targets.dtype != scores.dtype:
+        raise DTypeError(
+            "labels are neither integers nor of the logits' dtype",
+            expected=f"an integer dtype, or {scores.dtype.name}, as {scores.describe()}",
+            found=targets.describe(),
+        )
+    fits = targets.ndim == scores.ndim and all(
+        dims.same_size(a, b) is not False for a, b in zip(scores.shape, targets.shape, strict=True)
+    )
+    if not fits:
+        raise ShapeError(
+            "probabilities have another shape than the logits",
+            expected=f"{scores.type}, as {scores.describe()}",
+            found=targets.describe(),
+        )
+    logs = build("log_softmax", (scores,), {"axis": axis})
+    products = build("multiply_no_nan", (logs, targets))
+    total = build("sum", (products,), {"axis": (axis,), "keepdims": False})
+    return build("negative", (total,))

@@ -1,0 +1,68 @@
+"""Adam (Kingma and Ba 2015)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.types import FLOAT64
+
+from ..ops.elementwise import expm1, sqrt, square
+from ..sites import asking, warn
+from ..tensor import Tensor
+from ..variable import Variable
+from .base import Optimizer, Schedule
+from .sgd import share
+
+
+class Adam(Optimizer):
+    """m and v start at 0; at the updates t = 1, 2, ...:
+
+    m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g
+    p -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + epsilon)
+    """
+
+    def __init__(
+        self,
+        learning_rate: float | Tensor | Schedule = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+    ) -> None:
+        super().__init__(learning_rate)
+        with asking("Adam"):
+            self._beta1 = share("beta1", beta1)
+            self._beta2 = share("beta2", beta2)
+        self._epsilon = float(epsilon)
+
+    def _update(self, cotangents: list[Tensor], variables: list[Variable]) -> list[Tensor]:
+        first = self._slots("m", variables)
+        second = self._slots("v", variables)
+        t = (self.step + 1).astype(FLOAT64)
+        # Scalars of the step, in float64: 1 - beta**t would lose digits while t is small.
+        rate: Any = self.learning_rate.astype(FLOAT64) / _correction(t, self._beta1)
+        spread: Any = 1.0 / sqrt(_correction(t, self._beta2))
+        moments, deviations, steps = [], [], []
+        for p, g, m, v in zip(variables, cotangents, first, second, strict=True):
+            self._warn_of_underflow(p)
+            moment = m * self._beta1 + g * (1.0 - self._beta1)
+            deviation = v * self._beta2 + square(g) * (1.0 - self._beta2)
+            root = sqrt(deviation) * spread.astype(p.dtype) + self._epsilon
+            moments.append(m.assign(moment))
+            deviations.append(v.assign(deviation))
+            steps.append(p.assign_sub(moment * rate.astype(p.dtype) / root))
+        return moments + deviations + steps
+
+    def _warn_of_underflow(self, p: Variable) -> None:
+        if self._epsilon and not np.asarray(self._epsilon).astype(p.dtype):
+            warn(
+                f"Adam: epsilon {self._epsilon} is 0 in {p.dtype.name}, the dtype of {p.name!r}",
+                UserWarning,
+            )
+
+
+def _correction(t: Any, beta: float) -> Any:
+    """1 - beta**t; t is at least 1."""
+    return -expm1(t * (math.log(beta) if beta else -math.inf))

@@ -1,0 +1,176 @@
+"""What optimizers share: a step counter, a learning rate, and one effect that updates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from staticad_schema.errors import GradientError, UsageError
+from staticad_schema.handle import Effect
+
+from ..gradients import gradients
+from ..graph import Graph, current_graph
+from ..operands import result
+from ..ops.control import group, identity
+from ..ops.sources import zeros_like
+from ..sites import asking
+from ..stack import scope
+from ..tensor import Tensor
+from ..variable import Variable
+
+Schedule = Callable[[Tensor], Any]
+
+
+class Optimizer(ABC):
+    """Updates variables so that a loss decreases; `minimize` builds the nodes.
+
+    learning_rate: a number, a scalar tensor, or a schedule, which is a function of the step.
+    Everything that an update reads is the value at the start of the run.
+    """
+
+    def __init__(self, learning_rate: float | Tensor | Schedule) -> None:
+        number = isinstance(learning_rate, int | float) and not isinstance(learning_rate, bool)
+        if not (number or isinstance(learning_rate, Tensor) or callable(learning_rate)):
+            with asking(type(self).__name__):
+                raise UsageError(
+                    "not a learning rate",
+                    expected="a number, a scalar tensor, or a function of the step",
+                    found=f"{learning_rate!r:.80}, a {type(learning_rate).__name__}",
+                )
+        self._given = learning_rate
+        self._step: Variable | None = None
+        self._learning_rate: Tensor | None = None
+        self._scope = ""
+
+    @property
+    def step(self) -> Tensor:
+        """int64: how many updates have been made when the run starts."""
+        return self._bound()[0]
+
+    @property
+    def learning_rate(self) -> Tensor:
+        """The learning rate of the present step."""
+        return self._bound()[1]
+
+    def minimize(
+        self,
+        loss: Tensor,
+        variables: Iterable[Variable] | None = None,
+        *,
+        name: str | None = None,
+    ) -> Effect:
+        """An effect that updates the variables once, and runs `graph.updates` too.
+
+        Without `variables`: all trainable ones that the loss depends on.
+        """
+        with asking("minimize", name):
+            _check_scalar(loss)
+            graph = loss.graph
+            assert isinstance(graph, Graph)
+            if variables is None:
+                chosen = [v for v in graph.variables.values() if v.trainable]
+                found = gradients(loss, chosen, unconnected="none")
+                pairs = [(g, v) for g, v in zip(found, chosen, strict=True) if g is not None]
+                if not pairs:
+                    raise GradientError(
+                        "the loss depends on no trainable variable",
+                        expected="a loss computed from variables",
+                        found=f"{loss.describe()} and {len(chosen)} trainable variables",
+                    )
+                return self.apply([g for g, _ in pairs], [v for _, v in pairs], name=name)
+            chosen = list(variables)
+            return self.apply(gradients(loss, chosen), chosen, name=name)
+
+    def apply(
+        self,
+        cotangents: Sequence[Tensor],
+        variables: Sequence[Variable],
+        *,
+        name: str | None = None,
+    ) -> Effect:
+        """An effect that updates the variables once with these gradients."""
+        with asking("apply", name):
+            for v in variables:
+                if not isinstance(v, Variable):
+                    raise UsageError(
+                        "only variables can be updated",
+                        expected="variables",
+                        found=v.describe() if isinstance(v, Tensor) else f"{v!r:.80}",
+                    )
+            if not variables or len(cotangents) != len(variables):
+                raise GradientError(
+                    "not one gradient a variable",
+                    expected="as many gradients as variables, at least one",
+                    found=f"{len(cotangents)} and {len(variables)}",
+                )
+            graph = variables[0].graph
+            assert isinstance(graph, Graph)
+            if self._step is not None:
+                graph.check_owner(self._step, type(self).__name__, variables[0])
+            with graph:
+                step, _ = self._bound()
+                writes = self._update(list(cotangents), list(variables))
+                writes.append(step.assign_add(1))
+                return group(*writes, *graph.updates, name=name)
+
+    @abstractmethod
+    def _update(self, cotangents: list[Tensor], variables: list[Variable]) -> list[Tensor]:
+        """The writes of one update."""
+
+    def _bound(self) -> tuple[Variable, Tensor]:
+        """Step and learning rate, made in the graph where they are first asked for."""
+        graph = current_graph(type(self).__name__) if self._step is None else self._graph()
+        if self._step is None or self._learning_rate is None:
+            self._scope = _free_scope(graph, type(self).__name__)
+            with graph, scope(self._scope):
+                self._step = graph.variable(0, name="step", trainable=False)
+                self._learning_rate = self._rate(graph, self._step)
+        return self._step, self._learning_rate
+
+    def _graph(self) -> Graph:
+        assert self._step is not None
+        graph = self._step.graph
+        assert isinstance(graph, Graph)
+        return graph
+
+    def _rate(self, graph: Graph, step: Tensor) -> Tensor:
+        value = self._given
+        if not isinstance(value, Tensor) and callable(value):
+            value = value(step)
+        if isinstance(value, Tensor):
+            graph.check_owner(value, "learning_rate")
+            return identity(value, name="learning_rate")
+        return result(graph.constant(float(value), name="learning_rate"))
+
+    def _slots(self, name: str, variables: list[Variable]) -> list[Variable]:
+        """A variable of zeros for each variable, of its shape and dtype."""
+        slots = []
+        for v in variables:
+            with scope(self._scope), scope(name):
+                start = zeros_like(v.initial)
+                shape = None if start.shape == v.shape else v.shape
+                slot = self._graph().variable(start, v.name, trainable=False, shape=shape)
+            slots.append(slot)
+        return slots
+
+
+def _check_scalar(loss: Any) -> None:
+    if not isinstance(loss, Tensor) or loss.ndim:
+        raise GradientError(
+            "only a scalar can be minimized",
+            expected="a tensor without axes",
+            found=loss.describe() if isinstance(loss, Tensor) else f"{loss!r:.80}",
+            hint="reduce it with mean or sum" if isinstance(loss, Tensor) else None,
+        )
+
+
+def _free_scope(graph: Graph, base: str) -> str:
+    """`base`, or `base` with a number, in which no optimizer has its step yet."""
+    prefix = graph.current_scope()
+    count = 0
+    while True:
+        name = f"{base}_{count}" if count else base
+        if not graph.has_name(f"{prefix}/{name}/step" if prefix else f"{name}/step"):
+            return name
+        count += 1

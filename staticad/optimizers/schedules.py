@@ -1,0 +1,88 @@
+"""Learning rates that depend on the step: functions from the step counter to a tensor.
+
+The result is float32; the step is the number of updates made so far, so the first is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from staticad_schema.errors import ArgumentError
+from staticad_schema.types import FLOAT32
+
+from ..ops.elementwise import cos, exp, minimum
+from ..ops.selection import where
+from ..sites import asking
+from ..tensor import Tensor
+
+Schedule = Callable[[Tensor], Any]
+
+__all__ = ["constant", "cosine", "exponential", "piecewise", "warmup"]
+
+
+def constant(value: float) -> Schedule:
+    """Always `value`."""
+    return lambda step: float(value)
+
+
+def exponential(initial: float, factor: float, steps: int) -> Schedule:
+    """`initial`, multiplied by `factor` every `steps` steps, continuously."""
+    with asking("exponential"):
+        _positive("factor", factor)
+        _positive("steps", steps)
+    return lambda step: exp(step.astype(FLOAT32) * (math.log(factor) / steps)) * initial
+
+
+def cosine(initial: float, steps: int, final: float = 0.0) -> Schedule:
+    """Half a cosine from `initial` to `final` in `steps` steps, then `final`.
+
+    Loshchilov and Hutter 2017, without restarts.
+    """
+    with asking("cosine"):
+        _positive("steps", steps)
+
+    def rate(step: Tensor) -> Any:
+        share = minimum(step.astype(FLOAT32) / float(steps), 1.0)
+        return (cos(share * math.pi) + 1.0) * (0.5 * (initial - final)) + final
+
+    return rate
+
+
+def piecewise(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
+    """values[0] before step boundaries[0], values[1] before boundaries[1], and so on."""
+    with asking("piecewise"):
+        if len(values) != len(boundaries) + 1 or list(boundaries) != sorted(set(boundaries)):
+            raise ArgumentError(
+                "not one value more than boundaries in ascending order",
+                expected=f"ascending boundaries, and {len(boundaries) + 1} values",
+                found=f"{list(boundaries)} and {list(values)}",
+            )
+
+    def rate(step: Tensor) -> Any:
+        value: Any = float(values[-1])
+        for boundary, before in zip(reversed(boundaries), reversed(values[:-1]), strict=True):
+            value = where(step < boundary, float(before), value)
+        return value
+
+    return rate
+
+
+def warmup(schedule: float | Schedule, steps: int) -> Schedule:
+    """A share of `schedule` that grows evenly to 1 at step `steps` - 1, then all of it."""
+    with asking("warmup"):
+        _positive("steps", steps)
+
+    def rate(step: Tensor) -> Any:
+        value = schedule(step) if callable(schedule) else float(schedule)
+        return minimum((step + 1).astype(FLOAT32) / float(steps), 1.0) * value
+
+    return rate
+
+
+def _positive(name: str, value: Any) -> None:
+    if not isinstance(value, int | float) or value <= 0:
+        raise ArgumentError(
+            f"{name} is out of range", expected="a number above 0", found=repr(value)
+        )
