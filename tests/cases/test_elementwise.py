@@ -1,0 +1,196 @@
+"""Family A: elementwise functions at their edges."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+
+from .running import build, derivatives, grad, grads, value
+
+inf, nan = math.inf, math.nan
+
+
+def close(found: Any, expected: Any, rtol: float = 1e-13) -> None:
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=0)
+
+
+def test_A1_derivatives_of_a_gaussian_at_zero() -> None:
+    assert derivatives(lambda x: sad.exp(-(x**2)), 0.0, 4) == [0, -2, 0, 12]
+    # The same with an exponent that is a tensor.
+    two = np.array(2.0)
+    graph, (x, p), y = build(lambda x, p: sad.exp(-(x**p)), (0.0, two), "float64")
+    found = []
+    for _ in range(4):
+        (y,) = sad.gradients(y, x)
+        found.append(y)
+    with sad.Session(graph) as session:
+        assert [float(v) for v in session.run(found, {x: 0.0, p: 2.0})] == [0, -2, 0, 12]
+
+
+def test_A3_power_zero() -> None:
+    assert value(lambda x: x**0, 0.0) == 1
+    assert grad(lambda x: x**0, 0.0) == 0
+    assert value(lambda x, p: x**p, 0.0, 0.0) == 1
+    assert grads(lambda x, p: x**p, 0.0, 0.0)[0] == 0
+
+
+def test_A5_fractional_power_of_zero() -> None:
+    assert value(lambda x: x**1.875, 0.0) == 0
+    assert grad(lambda x: x**1.875, 0.0) == 0
+    assert [float(g) for g in grads(lambda x, p: x**p, 0.0, 1.875)] == [0, 0]
+
+
+def test_A6_power_of_zero_and_of_negatives() -> None:
+    base, exponent = grads(lambda x, p: x**p, [0.0, -2.0, 3.0], [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(base, [0, -4, 6])
+    np.testing.assert_array_equal(exponent, [0, nan, 9 * np.log(3.0)])
+
+
+def test_A8_constant_exponents_need_no_logarithm() -> None:
+    for p in (2.0, 2, 3, 0.5, np.float64(2), np.array(2.0)):
+        graph, (x,), y = build(lambda x, p=p: x**p, ([1.0],), "float64")
+        sad.gradients(sad.gradients(y, x)[0], x, unconnected="zero")
+        assert not [node for node in graph.nodes if node.op == "log"]
+    found = grad(lambda x: x**2.0, [-1.0, 0.0], check_numerics=True)
+    np.testing.assert_array_equal(found, [-2, 0])
+
+
+def test_A10_select_with_overflow() -> None:
+    def f(x: Any) -> Any:
+        return sad.where(x > 0, 0.0, sad.exp(x))
+
+    assert value(f, 1e10) == 0
+    assert derivatives(f, 1e10, 3) == [0, 0, 0]
+
+
+def test_A11_both_branches_have_a_pole_for_the_other() -> None:
+    def f(x: Any) -> Any:
+        return sad.where(x < 0, 1 / (1 - x), sad.log(x + 1))
+
+    points = [1.0, -1.0, 0.0]
+    close(value(f, points), [math.log(2), 0.5, 0])
+    close(grad(f, points), [0.5, 0.25, 1])
+
+
+def test_A13_dead_branch_is_infinite() -> None:
+    def f(a: Any) -> Any:
+        return sad.where(a < 15, a, 10 ** sad.exp(a))
+
+    assert value(f, 10.0, dtype="float32") == 10
+    assert grad(f, 10.0, dtype="float32") == 1
+    # So is the dead branch's derivative, where the function itself is finite.
+    assert grad(lambda x: sad.where(x > 0, x, sad.sqrt(x)), [0.0, 4.0]).tolist() == [inf, 1]
+    assert grad(lambda x: sad.where(x > -1, x, sad.sqrt(x)), [0.0]).tolist() == [1]
+
+
+def test_A15_x_times_root_of_x() -> None:
+    assert grad(lambda x: sad.where(x == 0, 0.0, x * sad.sqrt(x)), [0.0]).tolist() == [0]
+    assert grad(lambda x: x**1.5, [0.0]).tolist() == [0]
+
+
+def test_A18_std_of_one_element() -> None:
+    assert value(lambda x: sad.std(x), [3.5]) == 0
+    assert grad(lambda x: sad.std(x), [3.5]).tolist() == [0]
+
+
+def test_A21_maximum_with_zero() -> None:
+    points = np.array([0.0, 1e-45, -1e-45], np.float32)
+    assert grad(lambda x: sad.maximum(x, 0), points).tolist() == [0.5, 1, 0]
+    assert grad(lambda x: sad.where(x > 0, x, 0), points).tolist() == [0, 1, 0]
+
+
+def test_A23_clip_at_its_bounds() -> None:
+    points = [-1.0, 0.0, 3.0, 6.0, 7.0]
+    assert grad(lambda x: sad.clip(x, 0, 6), points).tolist() == [0, 1, 1, 1, 0]
+    dx, low, high = grads(sad.clip, points, 0.0, 6.0)
+    assert (dx.tolist(), float(low), float(high)) == ([0, 1, 1, 1, 0], 1, 1)
+
+
+def test_A25_log_sigmoid_at_zero() -> None:
+    assert grad(lambda x: -sad.logaddexp(0, -x), 0.0) == 0.5
+    assert grad(lambda x: sad.log(sad.sigmoid(x)), 0.0) == 0.5
+
+
+def test_A26_asinh_at_zero() -> None:
+    assert derivatives(sad.asinh, 0.0, 3) == [1, 0, -1]
+    assert grad(sad.asinh, [1e200, -1e200]).tolist() == [1e-200, 1e-200]
+
+
+def test_A28_steep_sigmoid() -> None:
+    k = 25.0
+    points = np.array([-5.0, 5.0], np.float32)
+
+    def slope(x: Any) -> Any:
+        s = sad.sigmoid(k * x)
+        return k * s * (1 - s)
+
+    assert value(slope, points).tolist() == [0, 0]
+    assert grad(lambda x: sad.sigmoid(k * x), points).tolist() == [0, 0]
+    # In double precision the derivative is there, in both tails.
+    exact = 25 * math.exp(-125.0) / (1 + math.exp(-125.0)) ** 2
+    close(grad(lambda x: sad.sigmoid(k * x), [-5.0, 5.0]), [exact, exact])
+
+
+def test_A30_softplus_keeps_its_digits() -> None:
+    assert value(lambda x: sad.logaddexp(x, 0), 16.0) == 16.00000011253517
+    close(value(lambda x: sad.logaddexp(x, 0), -800.0), 0)
+    close(value(lambda x: sad.logaddexp(x, 0), -700.0), math.exp(-700.0))
+
+
+def test_A33_logsumexp_of_nothing_but_minus_infinity() -> None:
+    def f(x: Any) -> Any:
+        return sad.logsumexp(sad.stack([sad.constant(-inf, dtype="float64"), -inf + x]))
+
+    assert value(f, 1.0) == -inf
+    assert grad(f, 1.0) == 0
+
+
+def test_A38_xlogy_of_zero() -> None:
+    assert value(sad.xlogy, [0.0, 0.0, 0.0], [0.0, inf, 2.0]).tolist() == [0, 0, 0]
+    dx, dy = grads(sad.xlogy, [0.0, 0.0], [2.0, 0.0])
+    np.testing.assert_array_equal(dx, [math.log(2), -inf])
+    assert dy.tolist() == [0, 0]
+
+
+def test_A43_angle_of_a_tiny_vector() -> None:
+    dy, dx = grads(sad.atan2, 1e-13, 5.6843e-14)
+    close(dx, -7.55794e12, rtol=1e-6)
+    close(dy, 4.29616e12, rtol=1e-5)
+    for scale in (1e-200, 1e200):
+        dy, dx = grads(sad.atan2, 3 * scale, 4 * scale)
+        close(dy * scale, 4 / 25)
+        close(dx * scale, -3 / 25)
+    assert [float(g) for g in grads(sad.atan2, 0.0, 0.0)] == [0, 0]
+
+
+def test_A48_division_with_a_floor() -> None:
+    found = value(sad.floor_divide, [0.0, 1.0, -1.0], [1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(found, [0, inf, -inf])
+    assert not np.signbit(found[0])
+    found = value(sad.remainder, [-1.0], [1.0])
+    assert found[0] == 0
+    assert not np.signbit(found[0])
+    integers = np.array([-21]), np.array([5])
+    assert value(sad.floor_divide, *integers).tolist() == [-5]
+    assert value(sad.remainder, *integers).tolist() == [4]
+    dx, dy = grads(sad.remainder, [7.5, -7.5, 6.0], [2.0, 2.0, 2.0])
+    assert dx.tolist() == [1, 1, 1]
+    assert dy.tolist() == [-3, 4, -3]
+
+
+@pytest.mark.parametrize("f", [sad.floor, sad.ceil, sad.round, sad.trunc, sad.sign])
+def test_A50_steps_are_flat_also_at_nan(f: Any) -> None:
+    graph, (x,), y = build(f, ([nan, 0.5, 1.0],), "float64")
+    (dx,) = sad.gradients(y, x, unconnected="zero")
+    with sad.Session(graph) as session:
+        assert session.run(dx, {x: [nan, 0.5, 1.0]}).tolist() == [0, 0, 0]
+
+
+def test_a_zero_cotangent_stays_zero() -> None:
+    # The chain rule's 0 * inf is 0: documented, where the one-sided truth is 1.
+    assert grad(lambda x: sad.sqrt(x) ** 2, [0.0]).tolist() == [0]
