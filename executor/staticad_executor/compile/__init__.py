@@ -1,0 +1,118 @@
+"""The pipeline from a graph to a plan: eight stages, each a function of data.
+
+The first five are done once for a structure (what is fetched and fed, on which devices), the
+last three for each set of sizes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
+
+from ..devices.base import Device
+from ..devices.numpy import NumpyDevice
+from ..plan import Plan
+from ..program import Program, Source
+from .assign import assign
+from .bind import Pending, bind, pending
+from .emit import emit
+from .group import Grouped, group
+from .order import order
+from .place import place
+from .rewrite import DEFAULT, Report, rewrite
+from .select import select
+
+STAGES = (select, rewrite, place, group, order, bind, assign, emit)
+ONCE = STAGES[:5]
+"""The stages that are done once for all sizes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What is the same for all sizes.  runs counts how often each stage has run for it."""
+
+    grouped: Grouped
+    waiting: Pending
+    threads: int
+    report: Report
+    runs: Counter[str]
+
+    @property
+    def program(self) -> Program:
+        """The program that plans compute."""
+        return self.grouped.program
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What a plan's inputs are."""
+        return self.program.sources
+
+    @property
+    def fetches(self) -> tuple[int, ...]:
+        """The fetched values, the first of a plan's outputs."""
+        return self.program.fetches
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """The variables written, the rest of a plan's outputs."""
+        return tuple(name for name, _ in self.program.writes)
+
+    @property
+    def draws(self) -> bool:
+        """Whether random bits are drawn."""
+        return self.program.draws
+
+    def plan(self, source_shapes: Sequence[tuple[int, ...]]) -> Plan:
+        """The plan for sources of these shapes.
+
+        Raises PlanError where sizes do not go together, and what inference raises.
+        """
+        bound = bind(self.grouped, self.waiting, source_shapes)
+        assigned = assign(bound)
+        self.runs.update(stage.__name__ for stage in STAGES[5:])
+        return emit(assigned, self.threads, self._notes())
+
+    def _notes(self) -> list[str]:
+        """What `explain` says before the steps."""
+        graph = self.program.graph
+        sources = [
+            f"{s.kind} {graph.nodes[graph.producers[s.value]].name!r} {graph.types[s.value]}"
+            for s in self.sources
+        ]
+        return [
+            "sources: " + (", ".join(sources) or "none"),
+            "rewrites: " + (", ".join(self.report.lines()) or "none"),
+            *self.grouped.notes,
+            "stages: "
+            + ", ".join(f"{stage.__name__} {self.runs[stage.__name__]}" for stage in STAGES),
+        ]
+
+
+def structure(
+    graph: Graph,
+    fetches: Sequence[int],
+    effects: Sequence[int],
+    feeds: Mapping[int, TensorType],
+    devices: Mapping[str, Device] | None = None,
+    rewrites: Collection[str] = DEFAULT,
+    threads: int = 1,
+) -> Structure:
+    """The first five stages for fetched values, effects (node indices) and fed values.
+
+    Raises PlanError for what is not fed and for unknown rewrites.
+    """
+    devices = devices or {"numpy": NumpyDevice()}
+    report = Report()
+    claimed = frozenset().union(*(device.claimed for device in devices.values()))
+    program = select(graph, fetches, effects, feeds)
+    program = rewrite(program, rewrites, claimed, report)
+    grouped = order(group(place(program, devices)))
+    runs = Counter(stage.__name__ for stage in ONCE)
+    return Structure(grouped, pending(program), threads, report, runs)
+
+
+__all__ = ["ONCE", "STAGES", "Plan", "Program", "Source", "Structure", "structure"]

@@ -1,0 +1,286 @@
+"""Stage 8: a list of bound calls.
+
+Each instruction becomes `(function, pick)`, run as `function(*pick(cells))`: no graph, no
+dictionary and no name is left.  No text is generated, so nothing in a file can become code.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
+
+from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.region import Part, Region
+from ..plan import Array, Call, MemoryUse, Plan, Step, Workspace
+from .assign import Assigned, Cell, Fused, Instruction
+
+PAGE = 4096
+# Cancelling is looked for this often; a call on small arrays takes about half a microsecond.
+CHUNK_CALLS = 64
+# A call that moves more bytes than this is a chunk of its own.
+CHUNK_BYTES = 1 << 20
+
+
+def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
+    """The plan of assigned instructions."""
+    cells = list(assigned.cells)
+    graph = _bound_graph(assigned)
+    program = assigned.bound.grouped.program
+    regions: list[tuple[int, Region]] = []
+    calls: list[Call] = []
+    owners: list[int] = []
+    algorithms: list[str] = []
+    for item in assigned.instructions:
+        chosen = item.kernel
+        if isinstance(chosen, Fused):
+            region = _region(item, chosen, assigned, threads)
+            if region is None:
+                calls.append((_nothing, _pick(())))
+                algorithms.append("empty")
+            else:
+                regions.append((len(cells), region))
+                cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
+                calls.append((region, _pick((len(cells) - 1, *item.reads, *item.writes))))
+                algorithms.append(region.text())
+        else:
+            picked = item.reads + item.writes
+            pick = operator.itemgetter(*picked) if len(picked) > 1 else _pick(picked)
+            calls.append((chosen.function, pick))
+            if isinstance(chosen, Elementwise):
+                algorithms.append("ufunc" if chosen.native else "meaning")
+            else:
+                algorithms.append(chosen.algorithm)
+        owners.append(item.nodes[0] if item.nodes else owners[-1] if owners else 0)
+    prologue, fixed, views = _initial(cells)
+    scratch = max((r.scratch_bytes for _, r in regions), default=0)
+    offsets, arena_bytes = _layout(assigned.slots)
+    slot_cells = [(k, c) for k, c in enumerate(cells) if c.kind == "slot"]
+    workers = max((r.threads for _, r in regions), default=0)
+
+    def build_workspace() -> Workspace:
+        arrays = list(fixed)
+        arena = _aligned_bytes(arena_bytes)
+        for k, cell in slot_cells:
+            shape: Any = cell.type.shape
+            arrays[k] = np.ndarray(shape, cell.type.dtype, arena, offsets[cell.at])
+        for k, at, look in views:
+            arrays[k] = look(arrays[at])
+        token: list[Any] = [None]
+        memory = [_aligned_bytes(scratch) for _ in range(workers)]
+        for k, region in regions:
+            arrays[k] = region.lease(memory, token)
+        return Workspace(arrays, token)
+
+    return Plan(
+        graph=graph,
+        steps=_steps(assigned, algorithms),
+        input_types=tuple(graph.types[s.value] for s in program.sources),
+        output_types=tuple(graph.types[v] for v in program.outputs),
+        prologue=tuple(prologue),
+        chunks=_chunks(calls, assigned, cells),
+        owners=tuple(owners),
+        build_workspace=build_workspace,
+        peak_bytes=arena_bytes + workers * scratch,
+        slot_bytes=sum(assigned.slots),
+        value_bytes=assigned.value_bytes,
+        memory=_memory(assigned, graph),
+        notes=tuple(notes),
+        idle=[],
+    )
+
+
+def _nothing() -> None:
+    """What an empty region does."""
+
+
+def _pick(cells: tuple[int, ...]) -> Callable[[Any], Sequence[Any]]:
+    if len(cells) > 1:
+        return operator.itemgetter(*cells)
+    # An itemgetter of one index gives no sequence, but one of a slice does.
+    start = cells[0] if cells else 0
+    return operator.itemgetter(slice(start, start + len(cells)))
+
+
+def _bound_graph(assigned: Assigned) -> Graph:
+    """The program's graph, with static types for error messages."""
+    bound = assigned.bound
+    graph = bound.grouped.program.graph
+    if bound.types == graph.types:
+        return graph
+    static = Graph(graph.seed)
+    static.nodes, static.producers, static.sites = graph.nodes, graph.producers, graph.sites
+    static.types = bound.types
+    return static
+
+
+def _region(item: Instruction, fused: Fused, assigned: Assigned, threads: int) -> Region | None:
+    if 0 in fused.shape:
+        return None
+    operands = []
+    models = _models(assigned, item.reads)
+    for model in models:
+        operands.append((model.shape, model.strides))
+    parts = [Part(*part) for part in fused.parts]
+    return Region(fused.shape, operands, len(item.writes), parts, threads)
+
+
+def _models(assigned: Assigned, reads: Sequence[int]) -> list[Array]:
+    """Arrays laid out as the cells are, without their memory."""
+    models = []
+    for index in reads:
+        looks = []
+        cell = assigned.cells[index]
+        while cell.kind == "view":
+            looks.append(cell.payload)
+            cell = assigned.cells[cell.at]
+        shape: Any = cell.type.shape
+        strides = []
+        step = cell.type.dtype.itemsize
+        for size in reversed(shape):
+            strides.append(step)
+            step *= size
+        item = np.empty((), f"V{cell.type.dtype.itemsize}")
+        model: Array = np.lib.stride_tricks.as_strided(item, shape, tuple(reversed(strides)))
+        for look in reversed(looks):
+            model = look(model)
+        models.append(model)
+    return models
+
+
+def _initial(
+    cells: Sequence[Cell],
+) -> tuple[list[tuple[int, int, Any]], list[Any], list[tuple[int, int, Any]]]:
+    """(views to take at each run, arrays that are always the same, views to take once)."""
+    prologue: list[tuple[int, int, Any]] = []
+    views: list[tuple[int, int, Any]] = []
+    arrays: list[Any] = [None] * len(cells)
+    given = bytearray(len(cells))
+    for k, cell in enumerate(cells):
+        if cell.kind == "constant":
+            arrays[k] = cell.payload
+        elif cell.kind in ("source", "output"):
+            given[k] = 1
+        elif cell.kind == "view":
+            if given[cell.at]:
+                given[k] = 1
+                prologue.append((k, cell.at, cell.payload))
+            else:
+                views.append((k, cell.at, cell.payload))
+    return prologue, arrays, views
+
+
+def _layout(slots: Sequence[int]) -> tuple[list[int], int]:
+    """The offset of each slot in the arena, and the arena's size."""
+    offsets: list[int] = [0] * len(slots)
+    at = 0
+    # Large slots first, so that they begin on pages.
+    for slot in sorted(range(len(slots)), key=lambda s: -slots[s]):
+        if slots[slot] >= PAGE:
+            at = (at + PAGE - 1) // PAGE * PAGE
+        offsets[slot] = at
+        at += slots[slot]
+    return offsets, at
+
+
+def _aligned_bytes(nbytes: int) -> Array:
+    """Page-aligned memory."""
+    memory = np.empty(nbytes + PAGE, np.uint8)
+    shift = -memory.ctypes.data % PAGE
+    return memory[shift : shift + nbytes]
+
+
+def _chunks(
+    calls: Sequence[Call], assigned: Assigned, cells: Sequence[Cell]
+) -> tuple[tuple[Call, ...], ...]:
+    chunks: list[tuple[Call, ...]] = []
+    current: list[Call] = []
+    heavy = 0
+    large: dict[int, int] = {}
+    for call, item in zip(calls, assigned.instructions, strict=True):
+        current.append(call)
+        for k in item.writes:
+            size = large.get(k)
+            if size is None:
+                type_ = cells[k].type
+                size = large[k] = type_.dtype.itemsize * _count(type_)
+            heavy += size
+        if len(current) >= CHUNK_CALLS or heavy > CHUNK_BYTES:
+            chunks.append(tuple(current))
+            current, heavy = [], 0
+    if current:
+        chunks.append(tuple(current))
+    return tuple(chunks)
+
+
+def _count(type_: TensorType) -> int:
+    shape: Any = type_.shape
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
+    """The instructions gathered into steps."""
+    device = {i: g.device for g in assigned.bound.grouped.groups for i in g.nodes[:1]}
+    steps: list[Step] = []
+    items = assigned.instructions
+    start = 0
+    while start < len(items):
+        stop = start + 1
+        while stop < len(items) and items[stop].step == items[start].step:
+            stop += 1
+        mine = items[start:stop]
+        nodes = tuple(i for item in mine for i in item.nodes)
+        written = {c for item in mine for c in item.writes}
+        inside = {c for item in mine[1:] for c in item.reads} & written
+        # Of a step of many calls only what comes from outside is told.
+        reads = list(dict.fromkeys(c for item in mine for c in item.reads if c not in written))
+        writes = list(dict.fromkeys(mine[-1].writes)) if inside else list(written)
+        names = list(dict.fromkeys(algorithms[start:stop]))
+        label = f"{len(mine)} calls of " if len(mine) > 1 else ""
+        steps.append(
+            Step(
+                assigned.kinds[items[start].step], device.get(nodes[0], "numpy") if nodes else "",
+                nodes, label + ", ".join(names),
+                tuple(assigned.cell_text(c) for c in reads[:8]),
+                tuple(assigned.cell_text(c) for c in sorted(writes)),
+                range(start, stop), max(assigned.live[start:stop]),
+            )
+        )  # fmt: skip
+        start = stop
+    return tuple(steps)
+
+
+def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
+    """The values that are live when the most scratch is in use, the largest first."""
+    if not assigned.live:
+        return ()
+    worst = max(range(len(assigned.live)), key=assigned.live.__getitem__)
+    holder: dict[int, tuple[int, TensorType]] = {}
+    for item in assigned.instructions[: worst + 1]:
+        for c in item.writes:
+            cell = assigned.cells[c]
+            if cell.kind == "slot" and item.nodes:
+                holder[cell.at] = item.nodes[-1], cell.type
+    used = set()
+    for item in assigned.instructions[worst:]:
+        for c in item.reads:
+            cell = assigned.cells[c]
+            while cell.kind == "view":
+                cell = assigned.cells[cell.at]
+            if cell.kind == "slot":
+                used.add(cell.at)
+    uses = []
+    for slot, (index, type_) in holder.items():
+        if slot in used:
+            site = graph.site(graph.nodes[index].site)
+            nbytes = type_.dtype.itemsize * _count(type_)
+            uses.append(MemoryUse(nbytes, graph.node_name(index), type_, str(site or "")))
+    return tuple(sorted(uses, key=lambda use: -use.nbytes))

@@ -1,0 +1,231 @@
+"""Stage 2: the same results with less work.
+
+One walk in node order rewrites each node given its rewritten operands: rules, then folding,
+then merging with an equal node.  What a node became is known before its users are looked at,
+so one walk reaches a fixed point of everything that looks only at operands.  Nodes with an
+effect and random nodes are copied as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.errors import PlanError, StaticadError, near_miss
+from staticad_schema.node import Node
+from staticad_schema.op import OPS
+from staticad_schema.types import TensorType
+
+from ..program import Program, empty_like, is_symbolic, pruned, rewired
+from .expand import expand
+from .rewrites import exact, fast, stable
+from .rewrites.fold import Budget, folded
+from .rewrites.merge import node_key
+from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, unknown_choice
+
+DEFAULT = ("exact", "stable")
+FAMILIES = (exact, stable, fast)
+"""The modules of rules; importing them is what registers the rules."""
+
+# Rules that build nodes build rewritten ones; this deep, and no deeper, where one leads to
+# the next.
+MAX_DEPTH = 8
+
+
+class Report:
+    """What rewriting did: how often each rule applied, and rules that failed."""
+
+    def __init__(self) -> None:
+        self.applied: Counter[str] = Counter()
+        self.failed: list[str] = []
+
+    def lines(self) -> list[str]:
+        """One line a rule."""
+        return [f"{name} x{count}" for name, count in sorted(self.applied.items())] + self.failed
+
+
+def rewrite(
+    program: Program,
+    chosen: Collection[str] = DEFAULT,
+    claimed: Collection[str] = (),
+    report: Report | None = None,
+) -> Program:
+    """The program after all chosen rewrites; itself if none applies.
+
+    chosen: kinds and names of rules, "-name" to leave one out.  claimed: ops that the devices
+    run although they could be expanded.  Raises PlanError for an unknown choice.
+    """
+    wrong = unknown_choice(chosen)
+    if wrong is not None:
+        raise PlanError(
+            f"no rewrite {wrong!r}",
+            asked="rewrites",
+            expected="exact, stable, fast or a rule's name, with - to leave it out",
+            found=repr(wrong),
+            hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES]),
+        )
+    report = report or Report()
+    program = expand(program, claimed)
+    return pruned(_Walk(program, chosen, report).run())
+
+
+class _Walk:
+    """The rewritten program under construction; what rules see of it."""
+
+    def __init__(self, program: Program, chosen: Collection[str], report: Report) -> None:
+        self.program = program
+        self.table: Mapping[str, tuple[Rule, ...]] = rules_by_op(chosen)
+        self.folds = is_chosen("fold", "exact", chosen)
+        self.merges = is_chosen("merge", "exact", chosen)
+        self.report = report
+        self.out = empty_like(program.graph)
+        self.known: dict[Hashable, int] = {}
+        self.budget = Budget()
+        self.depth = 0
+
+    def run(self) -> Program:
+        if not (self.table or self.folds or self.merges):
+            return self.program
+        graph, out = self.program.graph, self.out
+        values: list[int] = []
+        indices: list[int] = []
+        changed = False
+        impure = {name for name, op in OPS.items() if op.effect != "pure"} | {"parameter", "group"}
+        for node in graph.nodes:
+            start = len(out.types)
+            inputs = tuple([values[v] for v in node.inputs])
+            after = tuple([indices[i] for i in node.after]) if node.after else ()
+            if inputs == node.inputs and after == node.after and start == node.start:
+                moved = node
+            else:
+                moved = Node(
+                    node.op, inputs, node.attributes, node.types, start, after, node.name,
+                    node.scope, node.device, node.site, node.forward_site,
+                )  # fmt: skip
+            indices.append(len(out.nodes))
+            if node.op in impure:
+                out.append_trusted(moved)
+                values.extend(moved.outputs)
+                continue
+            if len(node.types) != 1 or after:
+                # What waits for an effect stays a node of its own.
+                first = self.merged(moved)
+                values.extend(range(first, first + len(node.types)))
+                changed = changed or first != start
+                continue
+            value = self.rewritten(moved)
+            values.append(value)
+            if value != start:
+                changed = True
+                # Whoever was ordered behind this node is ordered behind what it became.
+                indices[-1] = out.producers[value]
+        if not changed:
+            return self.program
+        return rewired(self.program, out, values, indices)
+
+    def rewritten(self, node: Node) -> int:
+        """The value of a pure node with one output, after rules, folding and merging."""
+        for entry in self.table.get(node.op, ()):
+            value = self.attempt(entry, node)
+            if value is not None:
+                return value
+        constant = self.fold(node) if self.folds else None
+        return self.merged(node if constant is None else constant)
+
+    def attempt(self, entry: Rule, node: Node) -> int | None:
+        """What a rule makes of a node.  A rule that fails leaves no trace but the report."""
+        out = self.out
+        nodes, types = len(out.nodes), len(out.types)
+        try:
+            value = entry.apply(self, node)
+            if value is None or out.types[value] == node.types[0]:
+                if value is not None:
+                    self.report.applied[entry.name] += 1
+                return value
+        except (StaticadError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            first = str(error).partition("\n")[0]
+            self.report.failed.append(f"{entry.name} failed at {node.name or node.op!r}: {first}")
+        if len(out.nodes) > nodes:
+            del out.nodes[nodes:]
+            del out.types[types:]
+            del out.producers[types:]
+            self.known = {key: value for key, value in self.known.items() if value < types}
+        return None
+
+    def fold(self, node: Node) -> Node | None:
+        """The constant that a node of constants is, where the budget allows it."""
+        operands = []
+        for v in node.inputs:
+            array = self.operand(v)
+            if array is None:
+                return None
+            operands.append(array)
+        if node.op in ("constant", "broadcast_to") or not node.types[0].is_static:
+            return None
+        if any(map(is_symbolic, node.attributes.values())):
+            return None
+        if not self.budget.take(node, operands):
+            return None
+        arrays = folded(node, operands)
+        if arrays is None:
+            return None
+        self.report.applied["fold"] += 1
+        return node._replace(op="constant", inputs=(), attributes={"value": arrays[0]}, after=())
+
+    def operand(self, value: int) -> np.ndarray[Any, Any] | None:
+        """The array of a constant, also of a broadcast one."""
+        node = self.out.nodes[self.out.producers[value]]
+        if node.op == "broadcast_to" and node.types[0].is_static:
+            array = self.constant(node.inputs[0])
+            shape: Any = node.types[0].shape
+            return None if array is None else np.broadcast_to(array, shape)
+        return self.constant(value)
+
+    def merged(self, node: Node) -> int:
+        """The first output of an equal node that is there already, else of the node appended."""
+        key = node_key(node) if self.merges else None
+        found = self.known.get(key)
+        if found is not None:
+            self.report.applied["merge"] += 1
+            return found
+        out = self.out
+        start = len(out.types)
+        out.append_trusted(node if node.start == start else node._replace(start=start))
+        if key is not None:
+            self.known[key] = start
+        return start
+
+    # ------------------------------------------------------------- what rules see
+
+    def type(self, value: int) -> TensorType:
+        """The type of a value."""
+        return self.out.types[value]
+
+    def producer(self, value: int) -> Node:
+        """The node that produces a value."""
+        return self.out.nodes[self.out.producers[value]]
+
+    def constant(self, value: int) -> np.ndarray[Any, Any] | None:
+        """The array of a constant."""
+        node = self.out.nodes[self.out.producers[value]]
+        return node.attributes["value"] if node.op == "constant" else None
+
+    def add(self, op: str, inputs: tuple[int, ...], like: Node, **attributes: Any) -> int:
+        """The output of a new node, itself rewritten."""
+        definition = OPS[op]
+        complete = definition.attributes(attributes)
+        inferred: Any = definition.infer(*[self.out.types[v] for v in inputs], **complete)
+        node = Node(
+            op, inputs, complete, (inferred,), len(self.out.types), like.after, like.name,
+            like.scope, like.device, like.site, like.forward_site,
+        )  # fmt: skip
+        if self.depth >= MAX_DEPTH:
+            return self.merged(node)
+        self.depth += 1
+        try:
+            return self.rewritten(node)
+        finally:
+            self.depth -= 1

@@ -1,0 +1,61 @@
+"""Constant folding: nodes that can be computed when the program is compiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.errors import StaticadError
+from staticad_schema.evaluate import evaluate
+from staticad_schema.node import Node
+from staticad_schema.types import TensorType, nbytes
+
+# A folded value is kept for the life of the plan, so it may not be much larger than what it
+# replaces; and compiling may not take longer than a few runs would.
+SMALL_BYTES = 4096
+NODE_FLOPS = 1_000_000
+TOTAL_FLOPS = 100_000_000
+
+Array = np.ndarray[Any, Any]
+
+
+class Budget:
+    """What folding may still spend, over one program."""
+
+    def __init__(self) -> None:
+        self.flops = TOTAL_FLOPS
+
+    def take(self, node: Node, operands: Sequence[Array]) -> bool:
+        """Whether the node's result and its computation are small enough; spends if so."""
+        out_bytes = sum(nbytes(t) for t in node.types)
+        if out_bytes > max(SMALL_BYTES, 2 * sum(a.nbytes for a in operands)):
+            return False
+        flops = work(node.op, [a.shape for a in operands], node.types)
+        if flops > min(NODE_FLOPS, self.flops):
+            return False
+        self.flops -= flops
+        return True
+
+
+def work(op: str, shapes: Sequence[tuple[int, ...]], types: Sequence[TensorType]) -> int:
+    """About how many operations a node of static types takes."""
+    out = sum(math.prod(t.shape) for t in types if t.is_static)
+    if op == "matmul" and shapes[0]:
+        return 2 * int(out) * shapes[0][-1]
+    return int(out) + sum(map(math.prod, shapes))
+
+
+def folded(node: Node, operands: Sequence[Array]) -> tuple[Array, ...] | None:
+    """The node's outputs, read-only; None where computing them fails: the node is then left
+    to fail when it runs, where the error names the user's line."""
+    try:
+        arrays = evaluate(node.definition, operands, node.attributes, node.types)
+    except (StaticadError, ArithmeticError, ValueError, IndexError, TypeError, MemoryError):
+        return None
+    kept = tuple(np.array(array, order="C", copy=True) for array in arrays)
+    for array in kept:
+        array.flags.writeable = False
+    return kept

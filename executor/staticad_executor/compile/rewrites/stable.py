@@ -1,0 +1,76 @@
+"""Rules after which a result may only be nearer to the true one."""
+
+from __future__ import annotations
+
+from staticad_schema.node import Node
+from staticad_schema.types import FLOATING, KINDS
+
+from ..rules import Rewriting, rule
+from .exact import is_scalar, uniform
+
+
+def _is_float(r: Rewriting, node: Node) -> bool:
+    return KINDS[node.types[0].dtype] in FLOATING
+
+
+@rule("stable", "log")
+def log_one_plus(r: Rewriting, node: Node) -> int | None:
+    """log(1 + x) → log1p(x)"""
+    inner = r.producer(node.inputs[0])
+    if inner.op != "add" or not _is_float(r, node):
+        return None
+    x, y = inner.inputs
+    if is_scalar(uniform(r, x), 1):
+        x, y = y, x
+    if not is_scalar(uniform(r, y), 1) or r.type(x) != node.types[0]:
+        return None
+    return r.add("log1p", (x,), node)
+
+
+@rule("stable", "subtract")
+def exp_minus_one(r: Rewriting, node: Node) -> int | None:
+    """exp(x) - 1 → expm1(x)"""
+    x, y = node.inputs
+    inner = r.producer(x)
+    if inner.op == "exp" and is_scalar(uniform(r, y), 1) and _is_float(r, node):
+        return r.add("expm1", inner.inputs, node)
+    return None
+
+
+@rule("stable", "log")
+def log_sum_exp(r: Rewriting, node: Node) -> int | None:
+    """log(sum(exp(x))) → logsumexp(x)"""
+    total = r.producer(node.inputs[0])
+    if total.op != "sum" or not _is_float(r, node):
+        return None
+    terms = r.producer(total.inputs[0])
+    if terms.op != "exp":
+        return None
+    # A shifted sum (logsumexp written out, softmax) is stable as it is, and cheaper.
+    if r.producer(terms.inputs[0]).op == "subtract":
+        return None
+    return r.add("logsumexp", terms.inputs, node, **total.attributes)
+
+
+@rule("stable", "log")
+def log_softmax(r: Rewriting, node: Node) -> int | None:
+    """log(exp(x) / sum(exp(x))) → x - logsumexp(x)"""
+    ratio = r.producer(node.inputs[0])
+    if ratio.op != "divide" or not _is_float(r, node):
+        return None
+    terms, total = (r.producer(v) for v in ratio.inputs)
+    if terms.op != "exp" or total.op != "sum" or total.inputs[0] != ratio.inputs[0]:
+        return None
+    if not total.attributes["keepdims"] or r.type(terms.inputs[0]) != node.types[0]:
+        return None
+    log_total = r.add("logsumexp", terms.inputs, node, **total.attributes)
+    return r.add("subtract", (terms.inputs[0], log_total), node)
+
+
+@rule("stable", "pow")
+def square_as_product(r: Rewriting, node: Node) -> int | None:
+    """x ** 2 → x * x, which is correctly rounded"""
+    x, p = node.inputs
+    if is_scalar(uniform(r, p), 2) and _is_float(r, node) and r.type(x) == node.types[0]:
+        return r.add("multiply", (x, x), node)
+    return None

@@ -1,0 +1,272 @@
+"""Stage 1: what the fetches need, as pure data flow.
+
+State disappears here.  A read becomes a source, or the value of the write it is ordered
+behind; a write becomes an output.  Calls are inlined.  Of control dependencies only those on
+nodes with an outside effect (print, check) are left: all others have become data flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from staticad_schema.dims import Size
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
+from staticad_schema.op import OPS
+from staticad_schema.ops.control import bind_arguments, inner_path, substituted
+from staticad_schema.types import TensorType
+
+from ..program import Program, Source, empty_like, is_symbolic, pruned
+from ..selection import ordered_writes, require_fed, select_body
+from ..selection import select as needed_nodes
+
+
+def select(
+    graph: Graph,
+    fetches: Sequence[int],
+    effects: Sequence[int],
+    feeds: Mapping[int, TensorType],
+) -> Program:
+    """The program of the fetched values and effects, cut at the fed values.
+
+    Raises PlanError for a placeholder that is needed and not fed.
+    """
+    chosen = needed_nodes(graph, fetches, effects, feeds)
+    require_fed(graph, chosen)
+    flow = _Flow(graph, feeds)
+    flow.run(chosen.nodes, ordered_writes(graph, chosen, feeds))
+    values = flow.frame.values
+    fetched = tuple(flow.value(v) if v not in values else values[v] for v in fetches)
+    final = flow.final
+    program = Program(
+        flow.out,
+        tuple(flow.sources.values()),
+        fetched,
+        tuple((name, final[name]) for name in graph.variable_specs if name in final),
+        tuple(flow.effects),
+        chosen.draws,
+    )
+    return pruned(program)
+
+
+class _Frame:
+    """One graph being copied: the selected one, or a body inside it."""
+
+    __slots__ = ("awaited", "call", "graph", "indices", "path", "prefix", "symbols", "values")
+
+    def __init__(self, graph: Graph, indices: Iterator[int], call: Node | None) -> None:
+        self.graph = graph
+        self.indices = indices
+        self.call = call
+        self.values: dict[int, int] = {}
+        # Node index to the program's nodes that must have run; only for what involves io.
+        self.awaited: dict[int, tuple[int, ...]] = {}
+        self.prefix = ""
+        self.path = 0
+        self.symbols: dict[str, Size] = {}
+
+
+class _Flow:
+    """The program under construction."""
+
+    def __init__(self, graph: Graph, feeds: Mapping[int, TensorType]) -> None:
+        self.graph = graph
+        self.feeds = feeds
+        self.out = empty_like(graph)
+        self.sources: dict[tuple[str, int | str], Source] = {}
+        self.effects: list[int] = []
+        self.final: dict[str, int] = {}
+        # The program's nodes that involve io: themselves, or something that they need.
+        self.involved: set[int] = set()
+        self.frame = _Frame(graph, iter(()), None)
+
+    def run(self, indices: Sequence[int], late: Mapping[int, int]) -> None:
+        """Copy the selected nodes; bodies are entered without recursion."""
+        self.frame.indices = iter(indices)
+        stack = [self.frame]
+        while stack:
+            frame = stack[-1]
+            entered = self.copy_frame(frame, late)
+            if entered is not None:
+                stack.append(entered)
+                continue
+            stack.pop()
+            if frame.call is not None:
+                outputs = self.graph.function(frame.call.attributes["function"]).outputs
+                caller = stack[-1]
+                for value, output in zip(frame.call.outputs, outputs, strict=True):
+                    if not (caller.call is None and value in self.feeds):
+                        caller.values[value] = frame.values[output]
+
+    def copy_frame(self, frame: _Frame, late: Mapping[int, int]) -> _Frame | None:
+        """Copy until the frame ends (None) or a call is met (the frame of its body)."""
+        nodes = frame.graph.nodes
+        values, out, feeds = frame.values, self.out, self.feeds
+        outer = frame.call is None
+        for index in frame.indices:
+            node = nodes[index]
+            effect = node.definition.effect
+            if effect == "reads":
+                self.read(frame, index, node, late if outer else {})
+                continue
+            try:
+                inputs = tuple([values[v] for v in node.inputs])
+            except KeyError:
+                inputs = tuple([values[v] if v in values else self.value(v) for v in node.inputs])
+            if effect == "writes":
+                self.write(frame, index, node, inputs[0])
+                continue
+            if node.op == "call":
+                return self.enter(frame, index, node, inputs)
+            after = self.after(frame, index, node, inputs) if self.involved else ()
+            if node.op == "group":
+                continue
+            if node.op == "parameter" and not outer:
+                continue
+            start = len(out.types)
+            position = len(out.nodes)
+            if outer:
+                out.append_trusted(
+                    Node(
+                        node.op, inputs, node.attributes, node.types, start, after,
+                        node.name or frame.graph.node_name(index), node.scope, node.device,
+                        node.site, node.forward_site,
+                    )
+                )  # fmt: skip
+            else:
+                self.append_inlined(frame, index, node, inputs, after)
+            if effect == "io":
+                self.effects.append(position)
+                self.involved.add(position)
+                frame.awaited[index] = (position,)
+            elif after:
+                self.involved.add(position)
+                frame.awaited[index] = (position,)
+            for k in range(len(node.types)):
+                if not feeds or node.start + k not in feeds or not outer:
+                    values[node.start + k] = start + k
+        return None
+
+    def value(self, value: int) -> int:
+        """The source of a fed value."""
+        type_ = self.graph.types[value]
+        name = self.graph.value_name(value)
+        site = self.graph.nodes[self.graph.producers[value]].site
+        return self.source("feed", value, type_, name, site)
+
+    def source(
+        self, kind: Any, original: int | str, type_: TensorType, name: str, site: int
+    ) -> int:
+        found = self.sources.get((kind, original))
+        if found is None:
+            start = len(self.out.types)
+            attributes = {
+                "index": len(self.sources), "dtype": type_.dtype, "shape": type_.shape
+            }  # fmt: skip
+            self.out.append_trusted(
+                Node("parameter", (), attributes, (type_,), start, (), name, "", None, site)
+            )
+            found = self.sources[kind, original] = Source(kind, start, original)
+        return found.value
+
+    def start_value(self, name: str) -> int:
+        """The source of a variable's value at the start of the run."""
+        spec = self.graph.variable_specs[name]
+        return self.source("variable", name, spec.type, name, self.graph.nodes[spec.node].site)
+
+    def read(self, frame: _Frame, index: int, node: Node, late: Mapping[int, int]) -> None:
+        if node.op == "run_number":
+            value = self.source("run", "", node.types[0], "run_number", 0)
+        elif index in late:
+            written = frame.graph.nodes[late[index]].start
+            # A fed assign is no longer this run's write; what follows reads what was fed.
+            value = frame.values[written] if written in frame.values else self.value(written)
+        else:
+            value = self.start_value(node.attributes["variable"])
+        frame.values[node.start] = value
+        if self.involved:
+            self.after(frame, index, node, (value,))
+
+    def write(self, frame: _Frame, index: int, node: Node, x: int) -> None:
+        name = node.attributes["variable"]
+        if node.op != "assign":
+            before = self.final.get(name)
+            if before is None:
+                before = self.start_value(name)
+            update = "add" if node.op == "assign_add" else "subtract"
+            made = self.out.append(
+                OPS[update], (before, x), name=node.name or frame.graph.node_name(index),
+                site=node.site, device=node.device,
+            )  # fmt: skip
+            x = made.start
+        self.final[name] = x
+        if node.start not in self.feeds:
+            frame.values[node.start] = x
+        if self.involved:
+            self.after(frame, index, node, (x,))
+
+    def after(
+        self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """The program's nodes that must have run before this one, beyond its inputs'.
+
+        Also notes what whoever is ordered behind this node has to wait for.
+        """
+        awaited: dict[int, None] = {}
+        for before in node.after:
+            for position in frame.awaited.get(before, ()):
+                awaited[position] = None
+        through_data = {p for v in inputs if (p := self.out.producers[v]) in self.involved}
+        result = tuple(sorted(awaited))
+        if node.op != "group" and through_data:
+            self.involved.add(len(self.out.nodes))
+        everything = sorted({*awaited, *through_data})
+        if len(everything) > 4:
+            # A joint keeps lists of dependencies from growing along a chain.
+            joint = len(self.out.nodes)
+            self.out.append_trusted(
+                Node("group", (), {}, (), len(self.out.types), tuple(everything), None, "", None)
+            )
+            self.involved.discard(joint)
+            everything = [joint]
+            result = (joint,) if len(result) > 4 else result
+        if everything:
+            frame.awaited[index] = tuple(everything)
+        return result
+
+    def enter(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> _Frame:
+        """The frame of a called body, its parameters bound to the operands."""
+        function = self.graph.function(node.attributes["function"])
+        body = function.body
+        inner = _Frame(body, iter(select_body(function, self.graph.functions).nodes), node)
+        inner.prefix = frame.prefix + (node.name or frame.graph.node_name(index)) + "/"
+        path = node.attributes["path"]
+        inner.path = path if frame.call is None else inner_path(frame.path, path)
+        inner.values = dict(zip(function.inputs, inputs, strict=True))
+        inner.symbols = bind_arguments(function, tuple(self.out.types[v] for v in inputs))
+        if self.out.sites is self.graph.sites and body.sites is not self.graph.sites:
+            self.out.sites = []
+            for site in self.graph.sites:
+                self.out.intern_site(site)
+        return inner
+
+    def append_inlined(
+        self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...], after: tuple[int, ...]
+    ) -> None:
+        """A body's node, with the caller's sizes and its own draw of random bits."""
+        attributes = node.attributes
+        if frame.symbols and any(map(is_symbolic, attributes.values())):
+            attributes = {k: substituted(v, frame.symbols) for k, v in attributes.items()}
+        if node.op == "random_bits":
+            attributes = {**attributes, "path": inner_path(frame.path, attributes["path"])}
+        site, forward = node.site, node.forward_site
+        if frame.graph.sites is not self.graph.sites:
+            site = self.out.intern_site(frame.graph.sites[site])
+            forward = self.out.intern_site(frame.graph.sites[forward])
+        made = self.out.append(
+            node.definition, inputs, attributes, after=after, device=node.device, site=site,
+            name=frame.prefix + (node.name or frame.graph.node_name(index)),
+        )  # fmt: skip
+        if forward:
+            self.out.nodes[-1] = made._replace(forward_site=forward)

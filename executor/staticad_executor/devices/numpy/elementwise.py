@@ -1,0 +1,128 @@
+"""Elementwise kernels: functions of the operands and the array that takes the result.
+
+Most ops are a ufunc already.  The others are a few ufunc calls here, equal bit for bit to the
+op's meaning; what is left, the half floats among it, computes the meaning and copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.evaluate import evaluate
+from staticad_schema.op import OPS
+from staticad_schema.types import KINDS, REAL_OF, WIDENED, DType, TensorType
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+
+class Elementwise(NamedTuple):
+    """function: called with the operands and then the output array.  overlap: whether the
+    output may be the memory of an operand of the same size.  native: whether it avoids
+    temporaries."""
+
+    function: Function
+    overlap: bool
+    native: bool
+
+
+def elementwise(op: str, attributes: Mapping[str, Any], dtypes: tuple[DType, ...],
+                out: DType) -> Elementwise:  # fmt: skip
+    """The kernel of an elementwise op for operands and an output of these dtypes."""
+    if attributes:
+        return _elementwise(op, tuple(attributes.items()), dtypes, out)
+    return _elementwise(op, (), dtypes, out)
+
+
+@lru_cache(maxsize=4096)
+def _elementwise(
+    op: str, attributes: tuple[tuple[str, Any], ...], dtypes: tuple[DType, ...], out: DType
+) -> Elementwise:
+    definition = OPS[op]
+    halves = any(dtype in WIDENED for dtype in (*dtypes, out))
+    if not halves or not definition.widen:
+        special = _SPECIAL.get(op)
+        if special is not None and not (op == "cast" and dtypes[0] in REAL_OF):
+            return Elementwise(special, op in _OVERLAPPING, True)
+        ufunc = _FLOAT_UFUNCS.get(op) if out.kind == "f" else definition.numpy
+        ufunc = ufunc or definition.numpy
+        if isinstance(ufunc, np.ufunc) and _computes(ufunc, dtypes, out):
+            return Elementwise(ufunc, True, True)
+    given, types = dict(attributes), (TensorType(out, ()),)
+
+    def by_meaning(*arrays: Array) -> None:
+        np.copyto(arrays[-1], evaluate(definition, arrays[:-1], given, types)[0])
+
+    return Elementwise(by_meaning, True, False)
+
+
+def _computes(ufunc: np.ufunc, dtypes: tuple[DType, ...], out: DType) -> bool:
+    """Whether the ufunc has a loop from these dtypes to that, which it would also choose."""
+    if ufunc.nin != len(dtypes) or ufunc.nout != 1:
+        return False
+    try:
+        resolved = ufunc.resolve_dtypes((*dtypes, None))
+    except TypeError:
+        return False
+    return resolved == (*dtypes, out)
+
+
+def _multiply_no_nan(d: Array, g: Array, out: Array) -> None:
+    np.multiply(d, g, out)
+    # A NaN in the products is a NaN in their sum of squares; infinities are not (real dtypes),
+    # or only lead to a needless look (complex ones).
+    square = np.vdot(out, out)
+    if square != square:
+        spoiled = np.isnan(out)
+        spoiled &= np.equal(g, 0)
+        np.copyto(out, g, where=spoiled)
+
+
+def _where(condition: Array, x: Array, y: Array, out: Array) -> None:
+    np.copyto(out, y)
+    np.copyto(out, x, where=condition)
+
+
+def _cast(x: Array, out: Array) -> None:
+    np.copyto(out, x, casting="unsafe")
+
+
+def _sigmoid(x: Array, out: Array) -> None:
+    one = np.ones((), x.dtype)
+    small = np.empty(out.shape, x.dtype)
+    np.abs(x, small)
+    np.negative(small, small)
+    np.exp(small, small)
+    top = np.where(np.less(x, 0), small, one)
+    np.add(small, one, small)
+    np.divide(top, small, out)
+
+
+def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
+    np.minimum(np.maximum(x, low), high, out)
+
+
+def _relu(x: Array, out: Array) -> None:
+    np.maximum(x, _ZEROS[x.dtype], out)
+
+
+_ZEROS = {dtype: np.zeros((), dtype) for dtype in KINDS}
+
+_SPECIAL: dict[str, Function] = {
+    "multiply_no_nan": _multiply_no_nan,
+    "where": _where,
+    "cast": _cast,
+    "sigmoid": _sigmoid,
+    "clip": _clip,
+    "relu": _relu,
+}
+_OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu"})
+
+# Ops whose meaning asks for the dtype first; on floats it is this ufunc.
+_FLOAT_UFUNCS: dict[str, np.ufunc] = {
+    "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.rint, "pow": np.power,
+}  # fmt: skip

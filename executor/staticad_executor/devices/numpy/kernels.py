@@ -1,0 +1,190 @@
+"""Kernels that are not elementwise: functions of the operands and then the output arrays.
+
+Each equals the op's meaning bit for bit, but writes into memory it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.evaluate import evaluate
+from staticad_schema.op import OPS
+from staticad_schema.types import BOOL, WIDENED, TensorType
+
+from . import nn
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+
+class Kernel(NamedTuple):
+    """function: called with the operands and then the outputs.  contiguous: whether the
+    operands have to be contiguous, so that the order of reduction follows from the shape.
+    algorithm: what to call it in `explain`."""
+
+    function: Function
+    contiguous: bool
+    algorithm: str
+
+
+def kernel(
+    op: str,
+    attributes: Mapping[str, Any],
+    operands: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+) -> Kernel:
+    """The kernel of a node with static types and bound attributes."""
+    if not any(t.dtype in WIDENED for t in operands) or not OPS[op].widen:
+        if op in nn.MAKERS:
+            return Kernel(nn.MAKERS[op](attributes, operands), True, op)
+        maker = _MAKERS.get(op)
+        made = maker(attributes, operands, outputs) if maker is not None else None
+        if made is not None:
+            return made
+    return by_meaning(op, attributes, outputs)
+
+
+def by_meaning(op: str, attributes: Mapping[str, Any], outputs: Sequence[TensorType]) -> Kernel:
+    """The op's meaning, its results copied."""
+    definition, count, given, types = OPS[op], len(outputs), dict(attributes), tuple(outputs)
+
+    def run(*arrays: Array) -> None:
+        operands = arrays[: len(arrays) - count]
+        results = evaluate(definition, operands, given, types)
+        for out, result in zip(arrays[len(operands) :], results, strict=True):
+            np.copyto(out, result)
+
+    return Kernel(run, False, "meaning")
+
+
+def copy_kernel() -> Kernel:
+    """A plain copy of one operand of the output's shape."""
+    return Kernel(_copy, False, "copy")
+
+
+def _copy(x: Array, out: Array) -> None:
+    np.copyto(out, x)
+
+
+Made = Kernel | None
+Maker = Callable[[Mapping[str, Any], Sequence[TensorType], Sequence[TensorType]], Made]
+
+
+def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    return Kernel(np.matmul, False, "BLAS" if operands[0].kind in ("float", "complex") else "loops")
+
+
+def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
+    def make(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+        axis, keepdims = attributes["axis"], attributes["keepdims"]
+        dtype = operands[0].dtype if fixed else None
+        reduce: Any = ufunc.reduce
+
+        def run(x: Array, out: Array) -> None:
+            reduce(x, axis, dtype, out, keepdims)
+
+        return Kernel(run, True, ufunc.__name__ + ".reduce")
+
+    return make
+
+
+def _truth(ufunc: np.ufunc) -> Maker:
+    make = _reduction(ufunc, False)
+    return lambda attributes, operands, outputs: (
+        make(attributes, operands, outputs) if operands[0].dtype == BOOL else None
+    )
+
+
+def _sum_to(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    have, want = operands[0].shape, outputs[0].shape
+    lead = len(have) - len(want)
+    spread = [lead + a for a, size in enumerate(want) if size == 1 != have[lead + a]]
+    axis, dtype = (*range(lead), *spread), operands[0].dtype
+    kept = tuple(size for a, size in enumerate(have) if a not in axis)
+    reduce: Any = np.add.reduce
+    if kept == want:
+
+        def run(x: Array, out: Array) -> None:
+            reduce(x, axis, dtype, out)
+    else:
+
+        def run(x: Array, out: Array) -> None:
+            reduce(x, axis, dtype, out.reshape(kept))
+
+    return Kernel(run, True, "add.reduce")
+
+
+def _concat(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    axis = attributes["axis"]
+
+    def run(*arrays: Array) -> None:
+        np.concatenate(arrays[:-1], axis, out=arrays[-1])
+
+    return Kernel(run, False, "concatenate")
+
+
+def _arg(function: Callable[..., Any]) -> Maker:
+    def make(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+        axis, keepdims = attributes["axis"], attributes["keepdims"]
+
+        def run(x: Array, out: Array) -> None:
+            function(x, axis, out, keepdims=keepdims)
+
+        return Kernel(run, False, function.__name__)
+
+    return make
+
+
+def _one_hot(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    if outputs[0].dtype in WIDENED or outputs[0].kind == "complex":
+        return None
+    classes = np.arange(attributes["depth"])
+
+    def run(indices: Array, out: Array) -> None:
+        np.equal(indices[..., None], classes, out, casting="unsafe")
+
+    return Kernel(run, False, "equal")
+
+
+def _pad(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    shape, value = operands[0].shape, attributes["value"]
+    inside = tuple(
+        slice(low, low + size)
+        for size, (low, _) in zip(shape, attributes["widths"], strict=True)
+    )  # fmt: skip
+
+    def run(x: Array, out: Array) -> None:
+        out.fill(value)
+        out[inside] = x
+
+    return Kernel(run, False, "fill")
+
+
+def _reshape(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    shape = operands[0].shape
+
+    def run(x: Array, out: Array) -> None:
+        np.copyto(out.reshape(shape), x)
+
+    return Kernel(run, False, "copy")
+
+
+_MAKERS: dict[str, Maker] = {
+    "matmul": _matmul,
+    "sum": _reduction(np.add, True),
+    "prod": _reduction(np.multiply, True),
+    "max": _reduction(np.maximum, False),
+    "min": _reduction(np.minimum, False),
+    "any": _truth(np.logical_or),
+    "all": _truth(np.logical_and),
+    "sum_to": _sum_to,
+    "concat": _concat,
+    "argmax": _arg(np.argmax),
+    "argmin": _arg(np.argmin),
+    "one_hot": _one_hot,
+    "pad": _pad,
+    "reshape": _reshape,
+}

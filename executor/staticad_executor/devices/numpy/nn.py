@@ -1,0 +1,128 @@
+"""Kernels of the ops of neural networks, with as few passes and temporaries as their meaning
+allows; equal to it bit for bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.evaluate import evaluate
+from staticad_schema.op import OPS
+from staticad_schema.types import TensorType
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+# NumPy's stubs do not know `out` and `keepdims` by position, which is the fastest way.
+_sum: Any = np.add.reduce
+
+# NumPy reduces a short last axis row by row at several times the cost of an element; taking
+# the maximum column by column gives the same value, because a maximum has no rounding.
+SHORT_AXIS = 64
+
+
+def _maximum(x: Array, axis: int) -> Array:
+    """The maximum along an axis, which stays with size 1; -inf where it is empty."""
+    size = x.shape[axis]
+    if axis == x.ndim - 1 and 0 < size <= SHORT_AXIS and x.size > 4 * size:
+        top = np.array(x[..., :1])
+        columns = top[..., 0]
+        for k in range(1, size):
+            np.maximum(columns, x[..., k], columns)
+        return top
+    return np.asarray(np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf))
+
+
+def softmax(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """exp(x - max) over its sum."""
+    axis = attributes["axis"]
+
+    def run(x: Array, out: Array) -> None:
+        np.subtract(x, _maximum(x, axis), out)
+        np.exp(out, out)
+        np.divide(out, _sum(out, axis, keepdims=True), out)
+
+    return run
+
+
+def _log_softmax_into(x: Array, out: Array, axis: int) -> None:
+    np.subtract(x, _maximum(x, axis), out)
+    total = _sum(np.exp(out), axis, keepdims=True)
+    np.subtract(out, np.log(total, total), out)
+
+
+def log_softmax(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """x - max - log of the sum of its exponentials."""
+    axis = attributes["axis"]
+
+    def run(x: Array, out: Array) -> None:
+        _log_softmax_into(x, out, axis)
+
+    return run
+
+
+def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """Minus the log_softmax at the labels, and the log_softmax."""
+    axis = attributes["axis"]
+    shape: Any = operands[0].shape
+    classes = shape[axis]
+    unsigned = operands[1].kind == "uint"
+    if axis != len(shape) - 1 or unsigned:
+        return _by_meaning("cross_entropy", attributes, operands)
+    # Where each row begins in the flattened logits.
+    rows = np.arange(0, math.prod(shape), max(classes, 1)).reshape(shape[:-1])
+    meaning = _by_meaning("cross_entropy", attributes, operands)
+
+    def run(logits: Array, labels: Array, losses: Array, logs: Array) -> None:
+        if not rows.size or labels.min() < 0 or labels.max() >= classes:
+            meaning(logits, labels, losses, logs)
+            return
+        _log_softmax_into(logits, logs, axis)
+        np.negative(logs.reshape(-1).take(np.add(rows, labels)), losses)
+
+    return run
+
+
+def _by_meaning(op: str, attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """The op's meaning, copied: for the layouts without a kernel, and for the errors."""
+    definition, count = OPS[op], len(operands)
+    inferred = definition.infer(*operands, **attributes)
+    types = (inferred,) if isinstance(inferred, TensorType) else inferred
+
+    def run(*arrays: Array) -> None:
+        results = evaluate(definition, arrays[:count], attributes, types)
+        for out, result in zip(arrays[count:], results, strict=True):
+            np.copyto(out, result)
+
+    return run
+
+
+def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """x with mean 0 and variance 1, and the scale."""
+    axis, x_type = attributes["axis"], operands[0]
+    count = x_type.dtype.type(math.prod(x_type.shape[a] for a in axis))
+    epsilon = x_type.dtype.type(attributes["epsilon"])
+
+    def run(x: Array, out: Array, scale: Array) -> None:
+        _sum(x, axis, None, scale, True)
+        np.divide(scale, count, scale)
+        np.subtract(x, scale, out)
+        _sum(np.multiply(out, out), axis, None, scale, True)
+        np.divide(scale, count, scale)
+        np.add(scale, epsilon, scale)
+        np.sqrt(scale, scale)
+        np.divide(1, scale, scale)
+        np.multiply(out, scale, out)
+
+    return run
+
+
+MAKERS: dict[str, Callable[[Mapping[str, Any], Sequence[TensorType]], Function]] = {
+    "softmax": softmax,
+    "log_softmax": log_softmax,
+    "cross_entropy": cross_entropy,
+    "normalize": normalize,
+}
+"""For each op what makes its kernel; operands have to be contiguous."""

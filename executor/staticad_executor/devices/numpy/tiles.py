@@ -1,0 +1,91 @@
+"""How a region is cut into tiles that stay in cache.
+
+Axes that all operands walk through alike are merged; then the leading axes become loops and
+one axis is cut, so that a tile has about the wanted number of elements and is contiguous in
+every contiguous operand.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Shape = tuple[int, ...]
+
+
+class Tiling(NamedTuple):
+    """shape: the merged axes.  operands: each operand's shape over them, with 1 where it is
+    broadcast, or None for a 0-d operand.  tiles: (loop indices, start, stop of the cut axis).
+    full, rest: the tile's shape, and that of the last one of the cut axis (None if it is
+    full)."""
+
+    shape: Shape
+    operands: tuple[Shape | None, ...]
+    tiles: tuple[tuple[Shape, int, int], ...]
+    full: Shape
+    rest: Shape | None
+
+
+def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) -> Tiling:
+    """The tiles of a region of `shape`, not empty, whose operands have these (shape, strides).
+
+    No operand repeats itself along an axis by a stride of 0 (see `trim`).
+    """
+    strides = [_aligned(shape, *layout) for layout in layouts]
+    merged: list[int] = []
+    walks: list[list[int]] = [[] for _ in layouts]
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        if merged and all(
+            walk[-1] == stride[axis] * size for walk, stride in zip(walks, strides, strict=True)
+        ):
+            merged[-1] *= size
+            for walk, stride in zip(walks, strides, strict=True):
+                walk[-1] = stride[axis]
+            continue
+        merged.append(size)
+        for walk, stride in zip(walks, strides, strict=True):
+            walk.append(stride[axis])
+    if not merged:
+        merged = [1]
+        for walk in walks:
+            walk.append(0)
+    operands = tuple(
+        tuple(size if step else 1 for size, step in zip(merged, walk, strict=True)) if own else None
+        for (own, _), walk in zip(layouts, walks, strict=True)
+    )
+    cut = len(merged) - 1
+    inner = 1
+    while cut > 0 and inner * merged[cut] <= elements // 2:
+        inner *= merged[cut]
+        cut -= 1
+    step = max(1, min(merged[cut], elements // inner))
+    # Tiles of one size: 5 + 5 instead of 8 + 2.
+    count = -(-merged[cut] // step)
+    step = -(-merged[cut] // count)
+    bounds = [(start, min(start + step, merged[cut])) for start in range(0, merged[cut], step)]
+    loops = itertools.product(*(range(size) for size in merged[:cut]))
+    tiles = tuple((loop, start, stop) for loop in loops for start, stop in bounds)
+    tail = tuple(merged[cut + 1 :])
+    last = bounds[-1][1] - bounds[-1][0]
+    return Tiling(
+        tuple(merged), operands, tiles, (step, *tail), (last, *tail) if last != step else None
+    )
+
+
+def _aligned(shape: Shape, own: Shape, strides: Shape) -> list[int]:
+    """An operand's strides along the region's axes, 0 where it is broadcast."""
+    lead = len(shape) - len(own)
+    return [0] * lead + [0 if s == 1 else t for s, t in zip(own, strides, strict=True)]
+
+
+def trim(shape: Shape, strides: Shape) -> tuple[slice, ...] | None:
+    """The index that leaves one element where an array repeats itself; None if it does not."""
+    if not any(size > 1 and step == 0 for size, step in zip(shape, strides, strict=True)):
+        return None
+    return tuple(
+        slice(0, 1) if size > 1 and step == 0 else slice(None)
+        for size, step in zip(shape, strides, strict=True)
+    )

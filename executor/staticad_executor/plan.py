@@ -1,0 +1,195 @@
+"""Plan: straight-line code over numbered cells, for one choice of feeds, fetches and sizes.
+
+A plan is frozen data.  What a run changes lives in a workspace, leased for the time of the
+run, so that one plan runs from many threads at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.errors import CancelledError
+from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
+
+from .failure import node_failure
+
+Array = np.ndarray[Any, Any]
+Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
+# Called before and after each step of a run that is watched: (number of the step, phase).
+Observe = Callable[[int, str], None]
+
+
+class Step(NamedTuple):
+    """One kernel launch, as `explain` and `profile` see it.
+
+    nodes: indices in the plan's graph.  algorithm: e.g. "BLAS", "4 tiles of 64x1024".
+    reads, writes: cells by name.  calls: the range of its calls.  live_bytes: scratch in use.
+    """
+
+    kind: str
+    device: str
+    nodes: tuple[int, ...]
+    algorithm: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    calls: range
+    live_bytes: int
+
+
+class Workspace(NamedTuple):
+    """cells: the arrays of a run, scratch arrays in place.  token: who cancels, for calls
+    that take long."""
+
+    cells: list[Any]
+    token: list[threading.Event | None]
+
+
+class MemoryUse(NamedTuple):
+    """A value that is live when a plan needs the most memory: its bytes, node and line."""
+
+    nbytes: int
+    name: str
+    type: TensorType
+    site: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Runs with `execute`; `explain` prints it.
+
+    graph: the nodes that steps and calls name.  input_types: of the sources in order.
+    output_types: of fetches, then writes.  prologue: (cell, cell looked at, how) of the views
+    of what is given.  chunks: the calls, cut where cancelling is looked for.  owners: the
+    node of each call.  peak_bytes: the scratch of one run.  value_bytes: of all computed
+    values.
+    """
+
+    graph: Graph
+    steps: tuple[Step, ...]
+    input_types: tuple[TensorType, ...]
+    output_types: tuple[TensorType, ...]
+    prologue: tuple[tuple[int, int, Callable[[Any], Any]], ...]
+    chunks: tuple[tuple[Call, ...], ...]
+    owners: tuple[int, ...]
+    build_workspace: Callable[[], Workspace]
+    peak_bytes: int
+    slot_bytes: int
+    value_bytes: int
+    memory: tuple[MemoryUse, ...]
+    notes: tuple[str, ...]
+    idle: list[Workspace]
+
+    def execute(
+        self,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        cancel: threading.Event | None = None,
+        observe: Observe | None = None,
+    ) -> None:
+        """Compute into `outputs` what follows from `inputs`.
+
+        inputs: C-contiguous, of `input_types`; they are not written and not kept.  outputs:
+        C-contiguous, of `output_types`, sharing no memory with anything; written completely.
+        Raises ExecutionError with the node's line; CancelledError; whatever else interrupts
+        passes through.  Then outputs hold anything.
+        """
+        try:
+            workspace = self.idle.pop()
+        except IndexError:
+            workspace = self.build_workspace()
+        cells, token = workspace
+        count = len(inputs)
+        given = count + len(outputs)
+        cells[:count] = inputs
+        cells[count:given] = outputs
+        for cell, source, look in self.prologue:
+            cells[cell] = look(cells[source])
+        token[0] = cancel
+        try:
+            with np.errstate(all="ignore"):
+                if observe is None:
+                    self._run(cells, cancel)
+                else:
+                    self._run_watched(cells, cancel, observe)
+        finally:
+            cells[:given] = [None] * given
+            for cell, _, _ in self.prologue:
+                cells[cell] = None
+            token[0] = None
+            self.idle.append(workspace)
+
+    def _run(self, cells: list[Any], cancel: threading.Event | None) -> None:
+        done = 0
+        for chunk in self.chunks:
+            if cancel is not None and cancel.is_set():
+                raise CancelledError("the run was cancelled", asked="run")
+            calls: Any = iter(chunk)
+            try:
+                for function, pick in calls:
+                    function(*pick(cells))
+            except Exception as error:
+                # The iterator knows how far it came, so that no call has to be counted.
+                index = done + len(chunk) - calls.__length_hint__() - 1
+                self._fail(index, error)
+            done += len(chunk)
+
+    def _run_watched(
+        self, cells: list[Any], cancel: threading.Event | None, observe: Observe
+    ) -> None:
+        calls = [call for chunk in self.chunks for call in chunk]
+        for number, step in enumerate(self.steps):
+            if cancel is not None and cancel.is_set():
+                raise CancelledError("the run was cancelled", asked="run")
+            observe(number, "before")
+            for index in step.calls:
+                function, pick = calls[index]
+                try:
+                    function(*pick(cells))
+                except Exception as error:
+                    self._fail(index, error)
+            observe(number, "after")
+
+    def _fail(self, call: int, error: Exception) -> None:
+        """Raise the error of a call in the user's terms."""
+        if isinstance(error, CancelledError):
+            raise error
+        node = self.graph.nodes[self.owners[call]]
+        types = [self.graph.types[v] for v in node.inputs]
+        failure = node_failure(self.graph, self.owners[call], error, types)
+        raise failure from (None if failure is error else error)
+
+    def trim(self) -> None:
+        """Give back the scratch memory of runs that are over."""
+        self.idle.clear()
+
+    def explain(self) -> str:
+        """The plan for readers: notes of the compiler, steps, memory."""
+        lines = list(self.notes)
+        width = len(str(len(self.steps)))
+        for number, step in enumerate(self.steps):
+            lines.append(
+                f"{number:>{width}} {step.kind} @{step.device} {self.step_name(step)}"
+                f" [{step.algorithm}] {', '.join(step.reads)} -> {', '.join(step.writes)}"
+            )
+        lines.append(
+            f"{len(self.steps)} steps, {len(self.owners)} calls; peak {self.peak_bytes} bytes of"
+            f" scratch, slots {self.slot_bytes}, values {self.value_bytes}"
+        )
+        return "\n".join(lines) + "\n"
+
+    def step_name(self, step: Step) -> str:
+        """The ops of a step, e.g. "add+maximum"; of many the first few and their number."""
+        ops = [self.graph.nodes[i].op for i in step.nodes]
+        if step.kind == "copy":
+            return "copy of " + self.node_name(step.nodes[0])
+        return "+".join(ops[:8]) + (f"+… ({len(ops)})" if len(ops) > 8 else "")
+
+    def node_name(self, index: int) -> str:
+        """The name of a node as the user knows it."""
+        return self.graph.node_name(index)

@@ -1,0 +1,166 @@
+"""Program: what a run computes, as pure data flow.
+
+A program is a graph together with its sources, fetches and writes.  State has become data
+flow: what a run reads is a source, what it writes is an output.  Passes take a program and
+return one; they know neither variables nor feeds, only values.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from staticad_schema.dims import Dim
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input of a program: a `parameter` node that produces `value`.
+
+    original: for a feed the value id in the graph that was compiled, for a variable its
+    name, for the run number "".
+    """
+
+    kind: Literal["feed", "variable", "run"]
+    value: int
+    original: int | str
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """graph: the nodes, sources being `parameter` nodes.  fetches: values to return.
+    writes: variables with their new values.  effects: indices of the nodes with effect io,
+    which run in this order.  draws: whether random bits are drawn."""
+
+    graph: Graph
+    sources: tuple[Source, ...]
+    fetches: tuple[int, ...]
+    writes: tuple[tuple[str, int], ...]
+    effects: tuple[int, ...]
+    draws: bool
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The values a run hands out: fetches, then writes."""
+        return self.fetches + tuple(value for _, value in self.writes)
+
+    def text(self) -> str:
+        """One line a node, then the outputs."""
+        lines = [node_text(self.graph, index) for index in range(len(self.graph.nodes))]
+        lines += [f"fetch %{value}" for value in self.fetches]
+        lines += [f"write {name!r} %{value}" for name, value in self.writes]
+        return "\n".join(lines) + "\n"
+
+
+def empty_like(graph: Graph) -> Graph:
+    """A graph without nodes that shares the sites and functions of another."""
+    copy = Graph(graph.seed)
+    copy.sites = graph.sites
+    copy.functions = graph.functions
+    return copy
+
+
+def roots(program: Program) -> list[int]:
+    """Indices of the nodes that must stay whatever happens to others."""
+    graph = program.graph
+    nodes = [graph.producers[value] for value in program.outputs]
+    nodes += program.effects
+    nodes += [graph.producers[source.value] for source in program.sources]
+    return nodes
+
+
+def pruned(program: Program) -> Program:
+    """The program without nodes that nothing needs; itself if there are none.
+
+    Random nodes stay: that they draw is part of what the run does.
+    """
+    graph = program.graph
+    nodes, producers = graph.nodes, graph.producers
+    live = bytearray(len(nodes))
+    for index in roots(program):
+        live[index] = 1
+    if program.draws:
+        for index, node in enumerate(nodes):
+            if node.op == "random_bits":
+                live[index] = 1
+    for index in range(len(nodes) - 1, -1, -1):
+        if live[index]:
+            node = nodes[index]
+            for value in node.inputs:
+                live[producers[value]] = 1
+            for index_before in node.after:
+                live[index_before] = 1
+    if all(live):
+        return program
+    copy = empty_like(graph)
+    values = [-1] * len(graph.types)
+    indices = list(itertools.accumulate(live, initial=0))
+    for node in itertools.compress(nodes, live):
+        start = len(copy.types)
+        copy.append_trusted(
+            Node(
+                node.op, tuple([values[v] for v in node.inputs]), node.attributes, node.types,
+                start, tuple([indices[i] for i in node.after]) if node.after else (), node.name,
+                node.scope, node.device, node.site, node.forward_site,
+            )
+        )  # fmt: skip
+        values[node.start] = start
+        for k in range(1, len(node.types)):
+            values[node.start + k] = start + k
+    return rewired(program, copy, values, indices)
+
+
+def rewired(
+    program: Program, graph: Graph, values: Sequence[int], indices: Sequence[int]
+) -> Program:
+    """The program over another graph, given where its values and nodes went."""
+    return replace(
+        program,
+        graph=graph,
+        sources=tuple(replace(s, value=values[s.value]) for s in program.sources),
+        fetches=tuple(values[v] for v in program.fetches),
+        writes=tuple((name, values[v]) for name, v in program.writes),
+        effects=tuple(indices[i] for i in program.effects),
+    )
+
+
+def is_symbolic(attribute: Any) -> bool:
+    """Whether an attribute holds a symbolic size."""
+    if isinstance(attribute, tuple):
+        return any(map(is_symbolic, attribute))
+    return isinstance(attribute, Dim)
+
+
+def node_text(graph: Graph, index: int, values: Iterable[str] | None = None) -> str:
+    """A node as one line; `values` are the texts of its inputs."""
+    node = graph.nodes[index]
+    arguments = list(values) if values is not None else [f"%{v}" for v in node.inputs]
+    arguments += [f"{k}={attribute_text(v)}" for k, v in node.attributes.items()]
+    text = f"{node.op}({', '.join(arguments)})"
+    if node.types:
+        left = ", ".join(f"%{v}" for v in node.outputs)
+        text = f"{left} = {text} : {', '.join(map(str, node.types))}"
+    if node.after:
+        text += " after " + ", ".join(f"#{i}" for i in node.after)
+    return f"{text}  # {node.name}" if node.name is not None else text
+
+
+def attribute_text(value: Any) -> str:
+    """An attribute for readers; large arrays by their type only."""
+    if isinstance(value, np.ndarray):
+        if value.size <= 4:
+            return f"{value.dtype.name}{value.tolist()}"
+        return f"{value.dtype.name}{list(value.shape)}"
+    if isinstance(value, np.dtype):
+        return str(value.name)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(attribute_text, value)) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, Dim):
+        return str(value)
+    return repr(value)
