@@ -1,0 +1,81 @@
+"""What is right where the two systems differ, or agree on NaN where a convention is finite.
+
+Conventions are those of docs/conventions.md; "IEEE" and "limit" stand for themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from staticad_schema.op import Array
+
+from .cases import Case
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whose array is right, and why; where neither is, by flat index of the element, the right
+    gradient as a multiple of the cotangent of the same index."""
+
+    of: Literal["torch", "jax"]
+    why: str
+    slopes: dict[int, float] = field(default_factory=dict)
+
+
+ABS = Decision("torch", "abs'(0) is 0")
+STD = Decision("torch", "std of equal elements has gradient 0")
+NAN_OPERAND = Decision("jax", "a NaN is neither the larger nor the smaller one, nor equal")
+BOTH_INFINITE = Decision("torch", "logaddexp(inf, inf): 0.5 each", {5: 0.5})
+ATAN2 = Decision("torch", "atan2'(0, 0) is 0, 0")
+HYPOT = Decision("torch", "limit: x / hypot(x, y), also where the squares overflow")
+
+DECISIONS: dict[str, dict[str, Decision]] = {
+    "abs.3": {"vjp0": ABS},
+    "abs.6": {"vjp0": ABS},
+    "norm_l1.10": {"vjp0": ABS},
+    "clip.3": {"vjp0": Decision("torch", "clip passes the cotangent at its bounds")},
+    "std.8": {"vjp0": STD},
+    "std.9": {"vjp0": STD},
+    "std.10": {"vjp0": STD},
+    "maximum.11": {"vjp0": NAN_OPERAND, "vjp1": NAN_OPERAND},
+    "minimum.11": {"vjp0": NAN_OPERAND, "vjp1": NAN_OPERAND},
+    "logaddexp.11": {"vjp0": BOTH_INFINITE, "vjp1": BOTH_INFINITE},
+    "atan2.11": {"vjp0": ATAN2, "vjp1": ATAN2},
+    "hypot.12": {"vjp0": HYPOT, "vjp1": HYPOT},
+    "copysign.11": {
+        "vjp0": Decision("torch", "0 at 0; limit: 1 or -1 at infinity", {5: 1.0, 6: -1.0})
+    },
+    "remainder.11": {
+        "vjp1": Decision("torch", "the remainder of infinity is NaN, and so is the quotient")
+    },
+    "pow.12": {"vjp0": Decision("torch", "pow(0, 0): d/dbase is 0")},
+    "log.6": {
+        "out0": Decision("torch", "IEEE: subnormals are not flushed to zero"),
+        "vjp0": Decision("torch", "IEEE: subnormals are not flushed to zero"),
+    },
+    "where_log_guard.0": {
+        "vjp0": Decision("torch", "the side that where does not take has gradient 0", {1: 0.0})
+    },
+    "logsumexp.11": {
+        "vjp0": Decision(
+            "jax", "of nothing but -inf: 0; limit: halves of large equals", {0: 0.0, 1: 0.0}
+        )
+    },
+}
+
+
+def expected(case: Case, name: str) -> Array:
+    """The array that is right."""
+    decision = DECISIONS.get(case.id, {}).get(name)
+    if decision is None:
+        return case.arrays[name]
+    chosen = case.arrays[name]
+    if decision.of == "jax":
+        # Of the two dtypes the systems may differ in one only.
+        chosen = case.arrays.get(f"{name}@jax", chosen)
+    chosen = chosen.copy()
+    for index, slope in decision.slopes.items():
+        cotangent = case.arrays["ct0"].reshape(-1)[index] if slope else 0.0
+        chosen.reshape(-1)[index] = slope * cotangent
+    return chosen

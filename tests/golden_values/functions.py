@@ -1,0 +1,162 @@
+"""What each function name of the golden cases is here.
+
+`FUNCTIONS[op](*inputs, **attributes)` gives the output or a list of outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import staticad as sad
+from staticad_schema.op import OPS
+
+Axis = int | list[int] | None
+
+
+def _axis(axis: Axis) -> Any:
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduce(x: Any, axis: Axis = None, keepdims: bool = False, **more: Any) -> Any:
+        return function(x, axis=_axis(axis), keepdims=keepdims, **more)
+
+    return reduce
+
+
+def _gemm(a: Any, b: Any, c: Any, alpha: float, beta: float, transA: int, transB: int) -> Any:
+    left, right = a.T if transA else a, b.T if transB else b
+    return alpha * (left @ right) + beta * c
+
+
+def _pad(x: Any, pads: list[int], mode: str, value: float) -> Any:
+    half = len(pads) // 2
+    assert mode == "constant"
+    return sad.pad(x, tuple(zip(pads[:half], pads[half:], strict=True)), value=value)
+
+
+def _columns(indices: Any) -> tuple[Any, ...]:
+    return tuple(indices[..., k] for k in range(indices.shape[-1]))
+
+
+def _scatter(x: Any, indices: Any, updates: Any, reduction: str) -> Any:
+    place = x.at[_columns(indices)]
+    return place.add(updates) if reduction == "add" else place.set(updates)
+
+
+def _slice(x: Any, slices: list[list[int | None]]) -> Any:
+    return x[tuple(slice(*bounds) for bounds in slices)]
+
+
+def _cross_entropy(x: Any, labels: Any, reduction: Any, ignore_index: int | None = None) -> Any:
+    if ignore_index is None:
+        return sad.nn.cross_entropy(x, labels, axis=1, reduction=reduction)
+    counted = labels != ignore_index
+    losses = sad.nn.cross_entropy(x, sad.where(counted, labels, 0), axis=1, reduction="none")
+    total = sad.sum(sad.where(counted, losses, 0.0))
+    return total if reduction == "sum" else total / sad.sum(sad.cast(counted, x.dtype))
+
+
+def _gelu(x: Any, approximate: str) -> Any:
+    return sad.nn.gelu(x, approximate=approximate == "tanh")
+
+
+def _layer_norm(x: Any, gain: Any, bias: Any, axis: int, eps: float) -> Any:
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    return sad.nn.layer_norm(x, gain, bias, axis=axes, epsilon=eps)
+
+
+def _diff(x: Any, axis: int) -> Any:
+    def part(bounds: slice) -> Any:
+        return x[(slice(None),) * axis + (bounds,)]
+
+    return part(slice(1, None)) - part(slice(None, -1))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(sad, name)
+        for name in (
+            "abs", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "square",
+            "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+            "asinh", "acosh", "atanh", "floor", "ceil", "round", "trunc", "sign",
+            "isnan", "isinf", "isfinite", "signbit", "reciprocal", "sigmoid", "erf", "erfc",
+            "maximum", "minimum", "hypot", "remainder", "logaddexp", "copysign", "atan2", "pow",
+            "floor_divide", "equal", "not_equal", "less", "less_equal", "greater_equal",
+            "logical_or", "where", "matmul", "clip", "take",
+        )
+    },
+    "neg": sad.negative,
+    "add": sad.add,
+    "sub": sad.subtract,
+    "mul": sad.multiply,
+    "div": sad.divide,
+    "pow_scalar": lambda x, exponent: sad.pow(x, exponent),
+    "cast": lambda x, to: sad.cast(x, to),
+    "squared_difference": lambda a, b: (a - b) ** 2,
+    "fma": lambda a, b, c: a * b + c,
+    "where_log_guard": lambda x: sad.where(x > 0, sad.log(x), 0.0),
+    "nonzero_mask_sum": lambda x: sad.sum(sad.where(x > 0, x, 0.0)),
+    "dropout_mask": lambda x, m, rate: x * m / (1 - rate),
+    **{
+        name: _reduce(getattr(sad, name))
+        for name in (
+            "sum", "mean", "max", "min", "prod", "var", "std", "logsumexp", "argmax", "any", "all",
+        )
+    },
+    "sumsq": _reduce(lambda x, axis, keepdims: sad.sum(x * x, axis=axis, keepdims=keepdims)),
+    "norm_l1": _reduce(
+        lambda x, axis, keepdims: sad.sum(sad.abs(x), axis=axis, keepdims=keepdims)
+    ),
+    "count_nonzero": _reduce(
+        lambda x, axis, keepdims: sad.sum(sad.cast(x != 0, "int64"), axis=axis, keepdims=keepdims)
+    ),
+    "cumprod": lambda x, axis: OPS["cumulative_prod"](x, axis=axis % x.ndim, reverse=False),
+    "gemm": _gemm,
+    "outer": lambda x, y: x[:, None] * y,
+    "vecdot": lambda x, y: sad.sum(x * y, axis=-1),
+    "reshape": lambda x, shape: sad.reshape(x, shape),
+    "transpose": lambda x, perm: sad.permute_dims(x, perm),
+    "expand_dims": lambda x, axis: sad.expand_dims(x, axis=axis),
+    "squeeze": lambda x, axis: sad.squeeze(x, tuple(axis)),
+    "broadcast_to": lambda x, shape: sad.broadcast_to(x, shape),
+    "concat": lambda *xs, axis: sad.concat(xs, axis=axis),
+    "stack": lambda *xs, axis: sad.stack(xs, axis=axis),
+    "unstack": lambda x, axis: sad.unstack(x, axis=axis),
+    "flip": lambda x, axis: sad.flip(x, axis=tuple(axis)),
+    "roll": lambda x, shift, axis: sad.roll(x, tuple(shift), axis=tuple(axis)),
+    "tile": lambda x, repeats: sad.tile(x, repeats),
+    "moveaxis": lambda x, source, destination: sad.moveaxis(x, source, destination),
+    "slice": _slice,
+    "pad": _pad,
+    "diff": _diff,
+    "relu": sad.nn.relu,
+    "relu6": sad.nn.relu6,
+    "gelu": _gelu,
+    "softmax": lambda x, axis: sad.nn.softmax(x, axis=axis),
+    "log_softmax": lambda x, axis: sad.nn.log_softmax(x, axis=axis),
+    "softmax_cross_entropy": _cross_entropy,
+    "layer_norm": _layer_norm,
+    "gather_nd": lambda x, indices: x[_columns(indices)],
+    "scatter_nd": _scatter,
+}  # fmt: skip
+
+PARTLY = {
+    "pad": {"pad.2": "mode edge", "pad.3": "mode wrap"},
+}
+"""Cases of functions that exist, but do not do that yet."""
+
+LATER: Sequence[str] = (
+    "argsort", "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits", "cbrt",
+    "cholesky", "conv", "conv_transpose", "cross", "cummax", "depth_to_space", "det", "diag",
+    "diagonal", "digamma", "eigvalsh", "einsum", "erfinv", "exp2", "fmod", "global_avg_pool",
+    "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss", "instance_norm", "inv",
+    "kl_div", "kron", "l1_loss", "leaky_relu", "lgamma", "log_sigmoid", "logcumsumexp", "logit",
+    "lp_normalize", "lp_pool", "lrn", "lstm", "matrix_norm_fro", "matrix_power", "max_pool",
+    "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2", "qr_r", "resize_bilinear",
+    "rms_norm", "rnn_tanh", "rsqrt", "scatter_elements", "selu", "shrink", "silu", "sinc",
+    "slogdet", "smooth_l1_loss", "softplus", "softsign", "solve", "sort", "space_to_depth",
+    "split", "svdvals", "tensordot", "threshold", "topk", "tril", "triu",
+)  # fmt: skip
+"""Functions of the golden cases that do not exist yet."""

@@ -1,0 +1,107 @@
+"""Every golden case of a function that exists: outputs, gradients, second order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+from staticad_schema.op import Array
+
+from .cases import Case, read
+from .decisions import DECISIONS, expected
+from .functions import FUNCTIONS, LATER, PARTLY
+
+CASES, COUNTS = read()
+TRIED = [case for case in CASES if case.id not in PARTLY.get(case.op, ())]
+
+# Relative and absolute, as the values were agreed on.
+TOLERANCES = {"float64": (1e-7, 1e-9), "float32": (1e-3, 1e-5)}
+
+
+def test_no_case_is_dropped() -> None:
+    assert set(FUNCTIONS).isdisjoint(LATER)
+    assert set(COUNTS) == set(FUNCTIONS) | set(LATER)
+    for op in FUNCTIONS:
+        for dtype, count in COUNTS[op].items():
+            stored = [case.id for case in CASES if (case.op, case.dtype) == (op, dtype)]
+            assert len(set(stored)) == len(stored) == count, f"{op} of {dtype}"
+    known = {case.id for case in CASES}
+    assert {i for ids in PARTLY.values() for i in ids} <= known
+
+
+@pytest.mark.parametrize("op", LATER)
+def test_what_does_not_exist_yet_does_not_exist(op: str) -> None:
+    for namespace in ("", "nn", "linalg", "special", "fft"):
+        holder = getattr(sad, namespace, None) if namespace else sad
+        assert not hasattr(holder, op), f"{op} exists: its golden cases are to be tested"
+
+
+def test_decisions_are_made_where_the_systems_differ_and_nowhere_else() -> None:
+    differ = {
+        (case.id, name) for case in TRIED for name, how in case.disagree.items() if how == "value"
+    }
+    replaced = {(i, name) for i, by in DECISIONS.items() for name, d in by.items() if d.slopes}
+    decided = {(i, name) for i, by in DECISIONS.items() for name in by}
+    assert differ <= decided
+    assert decided <= differ | replaced
+    for case in TRIED:
+        assert all(how in ("value", "sign of zero") for how in case.disagree.values()), case
+
+
+@pytest.mark.parametrize("case", TRIED, ids=str)
+def test_case(case: Case) -> None:
+    with sad.Graph(seed=0) as graph:
+        xs = [_fed(a) for a in case.inputs]
+        result = FUNCTIONS[case.op](*xs, **case.attributes)
+        outputs = list(result) if isinstance(result, list | tuple) else [result]
+        assert len(outputs) == len(case.outputs)
+        feeds = dict(zip(xs, case.inputs, strict=True))
+        fetches = dict(zip(case.outputs, outputs, strict=True))
+        wanted = [xs[i] for i in case.differentiated]
+        if wanted:
+            fetches.update(_derivatives(case, outputs, wanted, feeds))
+    with sad.Session(graph) as session:
+        found = session.run(fetches, feeds)
+    judged = {n for n in case.arrays if n.startswith(("out", "vjp", "hvp")) and "@" not in n}
+    assert judged == set(found)
+    for name, array in found.items():
+        check(case, name, array)
+
+
+def _fed(array: Array) -> Any:
+    return sad.placeholder(array.dtype, array.shape)
+
+
+def _derivatives(
+    case: Case, outputs: list[Any], wanted: list[Any], feeds: dict[Any, Array]
+) -> dict[str, Any]:
+    """The products vjp<i> and, where the case has them, hvp<i>."""
+
+    def given(name: str) -> Any:
+        handle = _fed(case.arrays[name])
+        feeds[handle] = case.arrays[name]
+        return handle
+
+    # Without cotangents the gradient is 0 whatever they are.
+    seeds = [given(f"ct{k}") for k in case.cotangents] or None
+    ys = [outputs[k] for k in case.cotangents] or outputs
+    first = sad.gradients(ys, wanted, seeds, unconnected="zero")
+    found = {f"vjp{i}": g for i, g in zip(case.differentiated, first, strict=True)}
+    if f"hvp{case.differentiated[0]}" in case.arrays:
+        directions = [given(f"u{i}") for i in case.differentiated]
+        second = sad.gradients(first, wanted, directions, unconnected="zero")
+        found.update({f"hvp{i}": h for i, h in zip(case.differentiated, second, strict=True)})
+    return found
+
+
+def check(case: Case, name: str, found: Array) -> None:
+    right = expected(case, name)
+    assert (found.dtype, found.shape) == (right.dtype, right.shape), name
+    if found.dtype.kind != "f":
+        np.testing.assert_array_equal(found, right, err_msg=name)
+        return
+    relative, absolute = TOLERANCES[case.dtype]
+    np.testing.assert_allclose(found, right, rtol=relative, atol=absolute, err_msg=name)
