@@ -184,8 +184,11 @@ def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
 
 
 def _pow_exponent(x: Any, y: Any, out: Any, g: Any) -> Any:
-    # Where x is 0 and y positive, the power is 0 and the logarithm infinite.
-    return scaled(multiply_no_nan(OPS["log"](x), out), g)
+    # Where x is 0 and y positive, the power is 0 and the logarithm infinite.  At 0**0 the
+    # slope is taken as 0 too, that of all y to the right.
+    origin = OPS["logical_and"](OPS["equal"](x, 0), OPS["equal"](y, 0))
+    power = OPS["where"](origin, out.coerce(0.0), out)
+    return scaled(multiply_no_nan(OPS["log"](x), power), g)
 
 
 @pointwise(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..op import Operand
+from ..op import OPS, Operand
 from ..types import FLOATING, INEXACT, TensorType
 from .arithmetic import add, divide, multiply, negative, reciprocal, subtract
 from .comparison import equal
@@ -93,11 +93,13 @@ def asinh(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
-@pointwise(
-    numpy=np.arccosh,
-    expr="acosh({x})",
-    d=lambda x, out: reciprocal(multiply(sqrt(subtract(x, 1)), sqrt(add(x, 1)))),
-)
+def _acosh_slope(x: Any) -> Any:
+    # Two roots, because x * x overflows; of |x|, so that the slope is infinite at -1 as at 1.
+    size = x if x.type.kind == "complex" else OPS["abs"](x)
+    return reciprocal(multiply(sqrt(subtract(size, 1)), sqrt(add(size, 1))))
+
+
+@pointwise(numpy=np.arccosh, expr="acosh({x})", d=lambda x, out: _acosh_slope(x))
 def acosh(x: Operand) -> TensorType:
     """The non-negative inverse of cosh; NaN below 1."""
     return same(INEXACT, x)
