@@ -411,8 +411,10 @@ def _over(a: Monomial, b: Monomial) -> Monomial | None:
     return tuple(sorted(powers.items(), key=lambda item: _atom_text(item[0])))
 
 
-def _order(monomial: Monomial) -> tuple[int, tuple[tuple[str, int], ...]]:
-    return sum(p for _, p in monomial), tuple((_atom_text(a), p) for a, p in monomial)
+def _order(monomial: Monomial) -> tuple[int, list[tuple[str, int]]]:
+    """The graded lexicographic order, which division needs: a < b implies a*c < b*c."""
+    powers = [(_atom_text(a), p) for a, p in monomial]
+    return sum(p for _, p in monomial), sorted(powers, reverse=True)
 
 
 def _nonnegative(monomial: Monomial) -> bool:

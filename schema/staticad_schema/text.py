@@ -76,7 +76,9 @@ def from_text(text: str, graph_class: Callable[..., Graph] = Graph) -> Graph:
             check_graph(graph)
             return graph
         except FormatError as error:
-            raise error.locate(asked=f"line {reading.number}") from error.__cause__
+            place = f"line {reading.number}"
+            error.asked = f"{place}, {error.asked}" if error.asked else place
+            raise
 
 
 # -------------------------------------------------------------------- writing

@@ -185,7 +185,7 @@ CHANGES: dict[str, Callable[[GraphMessage], object]] = {
     "a dimension that is a number": lambda m: m.dims.__setitem__(0, "1 + 1"),
     "a dimension that is nothing": lambda m: m.dims.__setitem__(0, ""),
     "a constant longer than its shape": lambda m: (
-        m.applications[1].attributes[0].value.array.shape.append(1 << 62)
+        m.applications[first(m, "constant")].attributes[0].value.array.shape.append(1 << 62)
     ),
     "a bool that is two": lambda m: setattr(
         m.applications[bool_constant(m)].attributes[0].value.array, "data", b"\x02"

@@ -1,0 +1,194 @@
+"""The algebra of sizes against integers."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from staticad_schema import FormatError, PlanError, ShapeError, dims, symbol
+from staticad_schema.dims import Dim, Size
+
+NAMES = ("a", "b", "two words", "min")
+SIZES = st.fixed_dictionaries({name: st.integers(0, 9) for name in NAMES})
+
+ATOMS = st.integers(-4, 9) | st.sampled_from(NAMES).map(symbol)
+
+
+def combined(sizes: st.SearchStrategy[Size]) -> st.SearchStrategy[Size]:
+    pairs = st.tuples(sizes, sizes)
+    return (
+        pairs.map(lambda p: p[0] + p[1])
+        | pairs.map(lambda p: p[0] - p[1])
+        | pairs.map(lambda p: p[0] * p[1])
+        | pairs.map(lambda p: dims.minimum(*p))
+        | pairs.map(lambda p: dims.maximum(*p))
+        | st.tuples(sizes, st.integers(1, 4)).map(lambda p: dims.floordiv(*p))
+        | st.tuples(sizes, st.integers(1, 4)).map(lambda p: dims.modulo(*p))
+    )
+
+
+EXPRESSIONS = st.recursive(ATOMS, combined, max_leaves=6)
+
+OPERATIONS: dict[str, tuple[Callable[[Size, Size], Size], Callable[[int, int], int]]] = {
+    "+": (lambda a, b: a + b, lambda a, b: a + b),
+    "-": (lambda a, b: a - b, lambda a, b: a - b),
+    "*": (lambda a, b: a * b, lambda a, b: a * b),
+    "min": (dims.minimum, min),
+    "max": (dims.maximum, max),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
+def test_arithmetic_is_that_of_the_integers(
+    operation: str, a: Size, b: Size, sizes: dict[str, int]
+) -> None:
+    symbolic, plain = OPERATIONS[operation]
+    bound = dims.bind(symbolic(a, b), sizes)
+    assert bound == plain(dims.bind(a, sizes), dims.bind(b, sizes))
+
+
+@given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
+def test_division_is_that_of_the_integers(a: Size, b: Size, sizes: dict[str, int]) -> None:
+    x, y = dims.bind(a, sizes), dims.bind(b, sizes)
+    if y == 0:
+        return
+    try:
+        quotient, remainder, up = dims.floordiv(a, b), dims.modulo(a, b), dims.ceildiv(a, b)
+    except ShapeError:
+        assert b == 0
+        return
+    assert dims.bind(quotient, sizes) == x // y
+    assert dims.bind(remainder, sizes) == x % y
+    assert dims.bind(up, sizes) == -(-x // y)
+
+
+@given(a=EXPRESSIONS, b=EXPRESSIONS)
+def test_a_product_divides_exactly(a: Size, b: Size) -> None:
+    if b != 0:
+        assert dims.divide_exactly(a * b, b) == a
+
+
+@given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
+def test_what_divides_is_the_quotient(a: Size, b: Size, sizes: dict[str, int]) -> None:
+    quotient = dims.divide_exactly(a, b)
+    if quotient is not None:
+        assert dims.bind(quotient, sizes) * dims.bind(b, sizes) == dims.bind(a, sizes)
+
+
+@given(EXPRESSIONS)
+def test_text_reads_back(a: Size) -> None:
+    assert dims.parse(str(a)) == a
+    assert hash(dims.parse(str(a))) == hash(a)
+
+
+@given(st.text(min_size=1))
+def test_any_text_is_a_symbol(name: str) -> None:
+    dim = symbol(name)
+    assert dims.parse(str(dim)) == dim
+    assert dims.parse(str(2 * dim + 1)) == 2 * dim + 1
+    assert dim.symbol() == name
+    assert "\n" not in str(dim)
+
+
+@given(st.text())
+def test_any_text_parses_or_is_refused(text: str) -> None:
+    try:
+        dims.parse(text)
+    except (FormatError, ShapeError):
+        return
+
+
+@given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
+def test_same_size_never_lies(a: Size, b: Size, sizes: dict[str, int]) -> None:
+    answer = dims.same_size(a, b)
+    if answer is not None:
+        assert answer == (dims.bind(a, sizes) == dims.bind(b, sizes))
+
+
+@given(a=EXPRESSIONS, sizes=SIZES, c=EXPRESSIONS)
+def test_substitution_is_binding_in_two_steps(a: Size, c: Size, sizes: dict[str, int]) -> None:
+    values = {**sizes, "a": dims.bind(c, sizes)}
+    assert dims.bind(dims.substitute(a, {"a": c}), sizes) == dims.bind(a, values)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (3, 3, 3),
+        (1, 5, 5),
+        (5, 1, 5),
+        (0, 1, 0),
+        (symbol("n"), 1, symbol("n")),
+        (1, symbol("n"), symbol("n")),
+        (symbol("n"), symbol("n"), symbol("n")),
+        (symbol("n"), 4, 4),
+        (4, symbol("n"), 4),
+    ],
+)
+def test_broadcast(a: Size, b: Size, expected: Size) -> None:
+    assert dims.broadcast(a, b) == expected
+
+
+def test_broadcast_of_symbols_waits() -> None:
+    dim = dims.broadcast(symbol("n"), symbol("m"))
+    assert dim == dims.broadcast(symbol("m"), symbol("n"))
+    assert dims.bind(dim, {"n": 1, "m": 7}) == 7
+    assert dims.bind(dim, {"n": 7, "m": 7}) == 7
+    with pytest.raises(ShapeError, match="broadcast"):
+        dims.bind(dim, {"n": 6, "m": 7})
+    with pytest.raises(ShapeError):
+        dims.broadcast(2, 3)
+    with pytest.raises(ShapeError):
+        dims.broadcast(symbol("n") + 5, 2)
+
+
+def test_a_missing_size_is_named() -> None:
+    with pytest.raises(PlanError, match="'batch' is not known"):
+        symbol("batch").bind({"time": 2})
+
+
+def test_constants_are_ints() -> None:
+    n = symbol("n")
+    for constant in (n - n, (n + 1) - n, n // n, n % n, 0 * n):
+        assert isinstance(constant, int)
+
+
+def test_a_dimension_is_no_number() -> None:
+    for use in (bool, int, range, lambda n: [1, 2][n]):
+        with pytest.raises(ShapeError):
+            use(symbol("n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "+",
+        "a +",
+        "a b",
+        "2 3",
+        "min(a)",
+        "min(a, b",
+        "a**",
+        "a**999",
+        "9" * 30,
+        '"',
+        '""',
+        "a$",
+    ],
+)
+def test_what_is_no_dimension_is_refused(text: str) -> None:
+    with pytest.raises((FormatError, ShapeError)):
+        dims.parse(text)
+
+
+def test_hostile_polynomials_end_soon() -> None:
+    long = "*".join(f"floordiv(a + b + c{k} + d, 1)**90" for k in range(20))
+    with pytest.raises(ShapeError, match="too many terms"):
+        dims.parse(long)
+    with pytest.raises(FormatError, match="deeply"):
+        dims.parse("min(" * 100 + "a" + ", 2)" * 100)
+    endless = "floordiv(" + "*".join(["x**99"] * 100) + ", x + y + z)"
+    assert isinstance(dims.parse(endless), Dim)
