@@ -1,0 +1,71 @@
+"""The batch rule of every op, against a loop over examples."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from staticad_schema.batching import batched
+from staticad_schema.op import OPS, Array
+
+from .every import names, same_values, samples
+from .running import Applied, meaning, types_of
+from .samples import Sample
+
+BATCH = 3
+
+
+def examples(a: Array) -> list[Array]:
+    """Three arrays with the elements of one in other orders."""
+    flat = a.reshape(-1)
+    return [a, np.roll(flat, 1).reshape(a.shape), flat[::-1].reshape(a.shape)]
+
+
+def subsets(count: int) -> list[tuple[bool, ...]]:
+    """Which operands are mapped: every choice for few operands, all and each one for many."""
+    if count <= 3:
+        return [m for m in itertools.product((True, False), repeat=count) if any(m)]
+    return [(True,) * count, *(tuple(k == j for j in range(count)) for k in range(count))]
+
+
+@pytest.mark.parametrize(
+    "name", names(lambda d: bool(d.inputs) and d.batch != "map" and d.effect == "pure")
+)
+def test_batch_rule_is_a_loop_over_examples(name: str) -> None:
+    exact = OPS[name].elementwise
+    for definition, sample in samples(name):
+        if not sample.smooth or not {a.dtype.name for a in sample.arrays} <= {
+            "float64", "int64", "bool", "complex128", "uint8",
+        }:  # fmt: skip
+            continue
+        for mapped in subsets(len(sample.arrays)):
+            stacks = [
+                np.stack(examples(a)) if m else a
+                for a, m in zip(sample.arrays, mapped, strict=True)
+            ]
+            built = Applied(OPS["group"], Sample())
+            handles = [built.source(t) for t in types_of(stacks)]
+            result = batched(definition, handles, mapped, sample.attributes)
+            outputs = result if isinstance(result, tuple) else (result,)
+            found = built.run(outputs, (), dict(zip(handles, stacks, strict=True)))
+            loop = [
+                meaning(
+                    definition,
+                    [s[i] if m else s for s, m in zip(stacks, mapped, strict=True)],
+                    sample.attributes,
+                )
+                for i in range(BATCH)
+            ]
+            for k, column in enumerate(zip(*loop, strict=True)):
+                expected = np.stack(column)
+                assert (
+                    same_values(found[k], expected, 0.0)
+                    if exact
+                    else (
+                        found[k].shape == expected.shape
+                        and found[k].dtype == expected.dtype
+                        and np.allclose(found[k], expected, rtol=1e-12, atol=1e-14, equal_nan=True)
+                    )
+                ), f"{sample}, mapped {mapped}"
