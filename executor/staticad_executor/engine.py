@@ -5,17 +5,41 @@ An engine takes arrays and gives arrays.  It knows neither users' structures nor
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
+from staticad_schema.dims import bind_shape
 from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
 
 from .arrays import Array, array_type
-from .interpret import Observe, interpret
-from .pool import BlockPool
+from .compile import Plan, Structure, structure
+from .interpret import Observe as ObserveNodes
+from .interpret import interpret
+from .plan import Observe
+from .pool import SMALL, BlockPool
 from .selection import require_fed, select
+from .sizes import Sizes
 from .state import Layout, require_fit
+
+# Plans kept for one structure; a plan holds its scratch memory.
+PLANS = 32
+
+Watch = Callable[[Plan], Observe]
+"""Given the plan that is about to run, what to call around its steps."""
+
+
+class Prepared(NamedTuple):
+    """What an engine is for: fetched value ids, effects (node indices), fed value ids."""
+
+    values: tuple[int, ...]
+    effects: tuple[int, ...]
+    fed: tuple[int, ...]
 
 
 class Computed(NamedTuple):
@@ -39,32 +63,142 @@ class Engine(Protocol):
         variables: Mapping[str, Array],
         run_number: int,
         cancel: threading.Event,
+        watch: Watch | None = None,
     ) -> Computed:
         """Run once.  feeds in the order they were prepared for; nothing given is written."""
         ...
+
+    def trim(self) -> None:
+        """Give back scratch memory."""
+        ...
+
+
+class Ready(NamedTuple):
+    """A plan, and how to make the arrays that it fills."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    plan: Plan
+    fetched: tuple[tuple[Callable[..., Array], tuple[int, ...], Any], ...]
+    layout: Layout | None
+
+
+class Planner:
+    """The engine that compiles: one structure, and a plan for each set of sizes."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        prepared: Prepared,
+        pool: BlockPool,
+        rewrites: Sequence[str],
+        threads: int,
+    ) -> None:
+        feeds = {value: graph.types[value] for value in prepared.fed}
+        self.structure: Structure = structure(
+            graph, prepared.values, prepared.effects, feeds, rewrites=rewrites, threads=threads
+        )
+        sources = self.structure.sources
+        self.reads = tuple(str(s.original) for s in sources if s.kind == "variable")
+        self.writes = self.structure.writes
+        self.draws = self.structure.draws
+        self._graph = graph
+        self._prepared = prepared
+        self._pool = pool
+        # Where each source is among feeds, then variables, then the run number.
+        count = len(prepared.fed)
+        position: dict[int | str, int] = {value: i for i, value in enumerate(prepared.fed)}
+        position |= {name: count + i for i, name in enumerate(self.reads)}
+        position[""] = count + len(self.reads)
+        self._order = [position[s.original if s.kind != "run" else ""] for s in sources]
+        self._direct = self._order == list(range(len(sources))) and count <= len(sources)
+        self._plans: OrderedDict[tuple[tuple[int, ...], ...], Ready] = OrderedDict()
+        self._planning = threading.Lock()
+        self._last: Ready | None = None
+
+    def compute(
+        self,
+        feeds: Sequence[Array],
+        variables: Mapping[str, Array],
+        run_number: int,
+        cancel: threading.Event,
+        watch: Watch | None = None,
+    ) -> Computed:
+        """Run once.  Raises PlanError, ExecutionError, CancelledError."""
+        arrays = [*feeds, *[variables[name] for name in self.reads]]
+        shapes = tuple([array.shape for array in arrays])
+        ready = self._last
+        if ready is None or ready.shapes != shapes:
+            ready = self._ready(shapes)
+        if self.draws:
+            arrays.append(np.array(run_number, np.uint64))
+        inputs = arrays if self._direct else [arrays[i] for i in self._order]
+        outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
+        writes = [] if ready.layout is None else ready.layout.allocate(self._pool)
+        observe = None if watch is None else watch(ready.plan)
+        ready.plan.execute(inputs, outputs + writes, cancel, observe)
+        return Computed(outputs, writes)
+
+    def plan(self, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+        """The plan for feeds, then variables, of these shapes."""
+        return self._ready(shapes).plan
+
+    def trim(self) -> None:
+        """Give back scratch memory."""
+        with self._planning:
+            for ready in self._plans.values():
+                ready.plan.trim()
+
+    def _ready(self, shapes: tuple[tuple[int, ...], ...]) -> Ready:
+        with self._planning:
+            ready = self._plans.get(shapes)
+            if ready is None:
+                ready = self._plans[shapes] = self._make(shapes)
+                if len(self._plans) > PLANS:
+                    self._plans.popitem(last=False)
+            else:
+                self._plans.move_to_end(shapes)
+            self._last = ready
+            return ready
+
+    def _make(self, shapes: tuple[tuple[int, ...], ...]) -> Ready:
+        sizes = Sizes()
+        count = len(self._prepared.fed)
+        for value, shape in zip(self._prepared.fed, shapes[:count], strict=True):
+            sizes.bind_value(self._graph, value, shape)
+        for name, shape in zip(self.reads, shapes[count:], strict=True):
+            sizes.bind_variable(self._graph, name, shape)
+        sizes.check()
+        given = [*shapes, ()]
+        plan = self.structure.plan([given[i] for i in self._order])
+        types = plan.output_types
+        boundary = len(types) - len(self.writes)
+        fetches, written = types[:boundary], types[boundary:]
+        layout = None
+        if self.writes:
+            for name, type_ in zip(self.writes, written, strict=True):
+                require_fit(self._graph, name, type_, "assignment to")
+            layout = Layout(self.writes, written, creation_order(self._graph))
+        return Ready(shapes, plan, tuple(map(self._maker, fetches)), layout)
+
+    def _maker(self, type_: TensorType) -> tuple[Callable[..., Array], tuple[int, ...], Any]:
+        shape = bind_shape(type_.shape, {})
+        small = math.prod(shape) * type_.dtype.itemsize <= SMALL
+        return (np.empty if small else self._pool.empty), shape, type_.dtype
 
 
 class Interpreter:
     """The engine that evaluates node by node and can watch every value."""
 
     def __init__(
-        self,
-        graph: Graph,
-        values: Sequence[int],
-        effects: Sequence[int],
-        fed: Sequence[int],
-        pool: BlockPool,
-        observe: Observe | None = None,
+        self, graph: Graph, prepared: Prepared, pool: BlockPool, observe: ObserveNodes
     ) -> None:
-        selection = select(graph, values, effects, frozenset(fed))
+        selection = select(graph, prepared.values, prepared.effects, frozenset(prepared.fed))
         require_fed(graph, selection)
         self.reads = selection.reads
         self.writes = selection.writes
         self.draws = selection.draws
         self._graph = graph
-        self._values = values
-        self._effects = effects
-        self._fed = fed
+        self._prepared = prepared
         self._pool = pool
         self._observe = observe
 
@@ -74,30 +208,28 @@ class Interpreter:
         variables: Mapping[str, Array],
         run_number: int,
         cancel: threading.Event,
+        watch: Watch | None = None,
     ) -> Computed:
-        """Run once."""
+        """Run once.  There is no plan to watch."""
+        values, effects, fed = self._prepared
+        given = dict(zip(fed, feeds, strict=True))
         result = interpret(
-            self._graph,
-            self._values,
-            self._effects,
-            dict(zip(self._fed, feeds, strict=True)),
-            variables,
-            run_number,
-            self._observe,
-            cancel,
+            self._graph, values, effects, given, variables, run_number, self._observe, cancel
         )
         types = []
         for name in self.writes:
-            array = result.writes[name]
-            types.append(array_type(array))
+            types.append(array_type(result.writes[name]))
             require_fit(self._graph, name, types[-1], "assignment to")
-        values = [self._pool.empty(array.shape, array.dtype) for array in result.values]
+        outputs = [self._pool.empty(array.shape, array.dtype) for array in result.values]
         writes = Layout(self.writes, types, creation_order(self._graph)).allocate(self._pool)
-        for array, source in zip(values, result.values, strict=True):
+        for array, source in zip(outputs, result.values, strict=True):
             array[...] = source
         for array, name in zip(writes, self.writes, strict=True):
             array[...] = result.writes[name]
-        return Computed(values, writes)
+        return Computed(outputs, writes)
+
+    def trim(self) -> None:
+        """Nothing is kept."""
 
 
 def creation_order(graph: Graph) -> dict[str, int]:

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from staticad_schema.errors import CancelledError, FeedTypeError, PlanError
+from staticad_schema.errors import CancelledError, ExecutionError, FeedTypeError, PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import DType
 
 from . import checkpoint
 from .arrays import Array
-from .engine import Engine, Interpreter
+from .engine import Engine, Interpreter, Planner, Prepared, Watch
 from .feeds import convert
-from .fetches import Fetches, fed_value
+from .fetches import Fetches, Rebuild, fed_value
 from .numerics import check_numbers
 from .state import Snapshot, Store
 from .variables import Variables
@@ -87,10 +87,10 @@ class Session:
         self.graph = graph
         self._store = Store() if variables is None else variables.store
         self.variables = Variables(graph, self._store)
-        self._threads = threads
+        self._threads = threads or usable_cores()
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
-        self._engines: OrderedDict[Any, Engine] = OrderedDict()
+        self._engines: OrderedDict[Prepared, Engine] = OrderedDict()
         self._preparing = threading.Lock()
         # Replaced when it is set: later runs are not cancelled.
         self._cancel = threading.Event()
@@ -120,7 +120,7 @@ class Session:
         targets, values = self._feeds(feeds)
         engine = self._engine(resolved, tuple(t.value for t in targets))
         arrays = [self._convert(t, v) for t, v in zip(targets, values, strict=True)]
-        return resolved.rebuild(self._execute(engine, arrays, step))
+        return self._execute(engine, arrays, step, resolved.rebuild)
 
     def callable(self, fetches: Any, feeds: Iterable[Any] = ()) -> Callable[..., Any]:
         """The function from the values of `feeds`, in order, to `fetches`: `run` prepared.
@@ -153,7 +153,7 @@ class Session:
                         arrays.append(value)
                         continue
                 arrays.append(convert_one(target, value))
-            return rebuild(execute(engine, arrays, step))
+            return execute(engine, arrays, step, rebuild)
 
         return call
 
@@ -162,32 +162,48 @@ class Session:
         event, self._cancel = self._cancel, threading.Event()
         event.set()
 
-    def _execute(self, engine: Engine, feeds: list[Array], step: object) -> list[Array]:
+    def _execute(
+        self,
+        engine: Engine,
+        feeds: list[Array],
+        step: object,
+        rebuild: Rebuild,
+        watch: Watch | None = None,
+    ) -> Any:
         if self._closed:
             raise PlanError("the session is closed", asked="run", expected="an open session")
         cancel, store = self._cancel, self._store
         store.pool.settle()
         drew = engine.draws and step is None
         number = None if step is None else _checked_step(step)
-        if engine.writes or drew:
+        try:
+            if not (engine.writes or drew):
+                held = self.variables.ready(engine.reads)
+                number = held.run_number if number is None else number
+                values, _ = engine.compute(feeds, held.arrays, number, cancel, watch)
+                return rebuild(values)
             with store.writer:
-                snapshot = self.variables.ready_for_writer(engine.reads)
-                if number is None:
-                    number = snapshot.run_number
-                values, writes = engine.compute(feeds, snapshot.arrays, number, cancel)
-                following = snapshot.after_run(dict(zip(engine.writes, writes, strict=True)), drew)
+                held = self.variables.ready_for_writer(engine.reads)
+                number = held.run_number if number is None else number
+                values, writes = engine.compute(feeds, held.arrays, number, cancel, watch)
+                result = rebuild(values)
+                following = held.after_run(dict(zip(engine.writes, writes, strict=True)), drew)
                 if cancel.is_set():
                     raise CancelledError("the run was cancelled", asked="run")
-                # The commit: nothing before it has changed anything, nothing after it can fail.
+                # The commit: nothing before it has changed anything, and nothing that could
+                # fail is left after it.
                 store.snapshot = following
-        else:
-            snapshot = self.variables.ready(engine.reads)
-            if number is None:
-                number = snapshot.run_number
-            values, _ = engine.compute(feeds, snapshot.arrays, number, cancel)
-        if self._note_run is not None:
-            self._note_run()
-        return values
+            return result
+        except MemoryError as error:
+            raise ExecutionError(
+                f"out of memory: {error}",
+                asked="run",
+                expected="memory for the results and the new values of variables",
+                hint="session.memory(fetches, sizes) predicts what a run needs",
+            ) from error
+        finally:
+            if self._note_run is not None:
+                self._note_run()
 
     # ---------------------------------------------------------------- preparing
 
@@ -232,22 +248,24 @@ class Session:
 
     def _engine(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
         """The engine for fetches and feeds.  Graphs only grow, so an engine stays right."""
-        key = (fetches.values, fetches.effects, fed)
+        prepared = Prepared(fetches.values, fetches.effects, fed)
         with self._preparing:
-            engine = self._engines.get(key)
+            engine = self._engines.get(prepared)
             if engine is None:
-                engine = self._engines[key] = self._prepare(fetches, fed)
+                engine = self._engines[prepared] = self._prepare(prepared)
                 if len(self._engines) > STRUCTURES:
                     self._engines.popitem(last=False)
             else:
-                self._engines.move_to_end(key)
+                self._engines.move_to_end(prepared)
             return engine
 
-    def _prepare(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
-        observe = check_numbers if self._check_numerics else None
-        engine = Interpreter(
-            self.graph, fetches.values, fetches.effects, fed, self._store.pool, observe
-        )
+    def _prepare(self, prepared: Prepared) -> Engine:
+        pool = self._store.pool
+        engine: Engine
+        if self._check_numerics:
+            engine = Interpreter(self.graph, prepared, pool, check_numbers)
+        else:
+            engine = Planner(self.graph, prepared, pool, self._rewrites, self._threads)
         for name in {*engine.reads, *engine.writes}:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine
@@ -287,6 +305,9 @@ class Session:
 
     def trim(self) -> int:
         """Give idle memory back to the operating system; the bytes that were given back."""
+        with self._preparing:
+            for engine in self._engines.values():
+                engine.trim()
         return self._store.pool.trim()
 
     def memory_in_use(self) -> int:
@@ -314,6 +335,13 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<session on {self.graph!r}>"
+
+
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _checked_step(step: object) -> int:

@@ -79,6 +79,9 @@ class _Flow:
         self.final: dict[str, int] = {}
         # The program's nodes that involve io: themselves, or something that they need.
         self.involved: set[int] = set()
+        # The program's values of another type than the graph says: a variable of symbolic size
+        # may be set to another size, and what reads it behind that is inferred again.
+        self.retyped: set[int] = set()
         self.frame = _Frame(graph, iter(()), None)
 
     def run(self, indices: Sequence[int], late: Mapping[int, int]) -> None:
@@ -95,9 +98,12 @@ class _Flow:
             if frame.call is not None:
                 outputs = self.graph.function(frame.call.attributes["function"]).outputs
                 caller = stack[-1]
-                for value, output in zip(frame.call.outputs, outputs, strict=True):
+                for k, output in enumerate(outputs):
+                    value, made = frame.call.start + k, frame.values[output]
+                    if self.out.types[made] != frame.call.types[k]:
+                        self.retyped.add(made)
                     if not (caller.call is None and value in self.feeds):
-                        caller.values[value] = frame.values[output]
+                        caller.values[value] = made
 
     def copy_frame(self, frame: _Frame, late: Mapping[int, int]) -> _Frame | None:
         """Copy until the frame ends (None) or a call is met (the frame of its body)."""
@@ -126,7 +132,9 @@ class _Flow:
                 continue
             start = len(out.types)
             position = len(out.nodes)
-            if outer:
+            if self.retyped and not self.retyped.isdisjoint(inputs):
+                self.append_retyped(frame, index, node, inputs, after)
+            elif outer:
                 out.append_trusted(
                     Node(
                         node.op, inputs, node.attributes, node.types, start, after,
@@ -147,6 +155,22 @@ class _Flow:
                 if not feeds or node.start + k not in feeds or not outer:
                     values[node.start + k] = start + k
         return None
+
+    def append_retyped(
+        self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...], after: tuple[int, ...]
+    ) -> None:
+        """A node of which an operand has another type than in the graph."""
+        if frame.call is not None:
+            self.append_inlined(frame, index, node, inputs, after)
+            return
+        made = self.out.append(
+            node.definition, inputs, node.attributes, after=after, device=node.device,
+            site=node.site, name=node.name or frame.graph.node_name(index),
+        )  # fmt: skip
+        self.out.nodes[-1] = made._replace(scope=node.scope, forward_site=node.forward_site)
+        for value, type_ in zip(made.outputs, node.types, strict=True):
+            if self.out.types[value] != type_:
+                self.retyped.add(value)
 
     def value(self, value: int) -> int:
         """The source of a fed value."""
@@ -185,6 +209,8 @@ class _Flow:
         else:
             value = self.start_value(node.attributes["variable"])
         frame.values[node.start] = value
+        if self.out.types[value] != node.types[0]:
+            self.retyped.add(value)
         if self.involved:
             self.after(frame, index, node, (value,))
 
@@ -201,6 +227,8 @@ class _Flow:
             )  # fmt: skip
             x = made.start
         self.final[name] = x
+        if self.out.types[x] != node.types[0]:
+            self.retyped.add(x)
         if node.start not in self.feeds:
             frame.values[node.start] = x
         if self.involved:
