@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,21 @@ Chain = Callable[[Program, Report], None]
 MOST_STEPS = 20_000
 
 
+def environment() -> dict[str, str]:
+    """This process's environment; an interpreter in it finds what this checkout holds."""
+    root = Path(__file__).parent.parent
+    folders = [str(root / part) for part in (".", "schema", "executor")]
+    path = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path}
+
+
 def peak_rss_mb() -> float:
     """The highest resident set size of this process so far, in MiB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Linux counts what the parent held before exec into ru_maxrss, but not into this.
+        lines = status.read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 

@@ -9,31 +9,32 @@ import sys
 import time
 from collections.abc import Sequence
 
-from benchmarks.measure import Record
+from benchmarks.measure import Record, environment
 
 TRIES = 5
 
 # Peak, not current, memory: what has to be there for the import to succeed.
 _IMPORT = """
-import resource, time
+import time
 import numpy
-memory, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+from benchmarks.measure import peak_rss_mb
+memory, began = peak_rss_mb(), time.perf_counter()
 import staticad
 seconds = time.perf_counter() - began
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
-print(seconds, memory)
+print(seconds, peak_rss_mb() - memory)
 """
 
 
 def import_cost() -> Record:
     """Seconds and MiB of `import staticad` in a process that has imported NumPy."""
-    unit = 1024 * 1024 if sys.platform == "darwin" else 1024
     runs = []
     for _ in range(TRIES):
         command = [sys.executable, "-c", _IMPORT]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, env=environment(), capture_output=True, text=True, check=True
+        )
         taken, memory = done.stdout.split()
-        runs.append((float(taken), float(memory) / unit))
+        runs.append((float(taken), float(memory)))
     return {
         "peer": "staticad",
         "workload": "import_cost",
@@ -42,11 +43,11 @@ def import_cost() -> Record:
     }
 
 
-def wall(command: Sequence[str], environment: dict[str, str] | None = None) -> float | None:
+def wall(command: Sequence[str]) -> float | None:
     """Seconds from the start of a process to its first line; None if there is no JSON line."""
     began = time.perf_counter()
     with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -55,11 +56,9 @@ def wall(command: Sequence[str], environment: dict[str, str] | None = None) -> f
     return taken if line.startswith("{") and "error" not in json.loads(line) else None
 
 
-def first_loss(
-    peer: str, runner: Sequence[str], environment: dict[str, str] | None = None
-) -> Record:
+def first_loss(peer: str, runner: Sequence[str]) -> Record:
     """Seconds until a fresh process has the first loss of mlp_train_small: first, and median."""
-    times = [wall([*runner, "--startup"], environment) for _ in range(TRIES)]
+    times = [wall([*runner, "--startup"]) for _ in range(TRIES)]
     known = [taken for taken in times if taken is not None]
     return {
         "peer": peer,

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from benchmarks import startup
 from benchmarks.definitions import WORKLOADS
-from benchmarks.measure import Record
+from benchmarks.measure import Record, environment
 
-ROOT = Path(__file__).parent.parent
 RUN_LIMIT = 300  # seconds of one process
 CHAIN_LIMIT = 60
 
@@ -48,12 +47,6 @@ def interpreters() -> list[str]:
     if home:
         found += sorted(str(path) for path in Path(home).glob("*/bin/python"))
     return found
-
-
-def environment() -> dict[str, str]:
-    """This process's environment, with the `benchmarks` package in reach of every interpreter."""
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    return {**os.environ, "PYTHONPATH": path}
 
 
 def command_of(peer: Peer) -> list[str] | None:
@@ -180,7 +173,7 @@ def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> 
         ["first loss", "fresh process", "again"],
         [
             [r["peer"], duration(r["first_loss_cold"]), duration(r["first_loss_warm"])]
-            for r in (startup.first_loss(p, c, environment()) for p, c in commands.items())
+            for r in (startup.first_loss(p, c) for p, c in commands.items())
         ],
     ), sep="\n", end="\n\n")  # fmt: skip
     deep = {peer: command for peer, command in commands.items() if peer != "numpy-by-hand"}

@@ -1,0 +1,72 @@
+"""Time staticad on a workload, or everything beside the installed peers as one table.
+
+    python benchmarks/run.py --workload mlp_train
+    python benchmarks/run.py --workload graph_scale --n 10000
+    python benchmarks/run.py --table
+
+A timed workload prints one JSON line.  `PEERS_HOME` names a folder with virtual environments of
+peers; those of the present environment are found as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+# For a checkout that is not installed.
+sys.path.extend(str(Path(__file__).parents[1] / part) for part in (".", "schema", "executor"))
+
+import benchmarks.measure as measure
+from benchmarks import callable_overhead, startup, table
+from benchmarks.definitions import WORKLOADS
+from benchmarks.peer_staticad import BUILDERS
+
+RUNNER = str(Path(__file__).with_name("peer_staticad.py"))
+OTHERS = ("graph_scale", "startup", "callable_overhead", "import_cost")
+SIZES = (10_000, 100_000)
+
+
+def graph_scale(sizes: list[int], device: str) -> None:
+    """Each size in a process of its own, so that the peak memory is that size's."""
+    for n in sizes:
+        command = [sys.executable, RUNNER, "--chain", str(n), "--device", device]
+        subprocess.run(command, check=True)
+
+
+def run(workload: str, device: str, budget: float, sizes: list[int]) -> None:
+    """Print the lines of one workload."""
+    if workload == "graph_scale":
+        graph_scale(sizes, device)
+    elif workload == "startup":
+        runner = [sys.executable, RUNNER, "--device", device]
+        measure.say(startup.first_loss("staticad", runner))
+    elif workload == "callable_overhead":
+        measure.say(callable_overhead.measure(device))
+    elif workload == "import_cost":
+        measure.say(startup.import_cost())
+    else:
+        w = WORKLOADS[workload]()
+        measure.say(measure.measure("staticad", BUILDERS[workload], w, budget))
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Timings of staticad, alone or beside its peers.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--workload", choices=[*WORKLOADS, *OTHERS])
+    what.add_argument("--table", action="store_true", help="everything, beside the peers")
+    parser.add_argument("--device", default="auto", help="where staticad runs (default: auto)")
+    parser.add_argument("--budget", type=float, default=2.0, help="seconds of timed steps")
+    parser.add_argument("--rounds", type=int, default=3, help="of the table; the best counts")
+    parser.add_argument("--n", type=int, nargs="+", default=list(SIZES), help="of graph_scale")
+    options = parser.parse_args()
+    if options.table:
+        table.print_all(options.device, options.budget, options.rounds, options.n)
+    else:
+        run(options.workload, options.device, options.budget, options.n)
+
+
+if __name__ == "__main__":
+    main()

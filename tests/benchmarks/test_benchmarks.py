@@ -1,0 +1,129 @@
+"""The benchmarks compute what they say, before anybody believes how fast."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import callable_overhead, measure, table
+from benchmarks.definitions import WORKLOADS, chain_program, chain_value
+from benchmarks.peer_staticad import BUILDERS
+from benchmarks.peers import numpy_by_hand
+
+ROOT = Path(__file__).parent.parent.parent
+FIELDS = {
+    "peer",
+    "workload",
+    "seconds_median",
+    "seconds_min",
+    "first_call_seconds",
+    "peak_rss_mb",
+    "loss_after_k",
+    "ok",
+}
+
+
+def run_script(*arguments: str) -> list[dict[str, Any]]:
+    """The JSON lines that benchmarks/run.py prints."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "run.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("builders", [BUILDERS, numpy_by_hand.BUILDERS], ids=["staticad", "numpy"])
+def test_expected_numbers(builders: dict[str, Any], name: str) -> None:
+    w = WORKLOADS[name]()
+    step = builders[name](w)
+    for i in range(w.k):
+        result = step(w.batch(i))
+    numbers = measure.checked_numbers(w, result)
+    np.testing.assert_allclose(numbers, w.expected, rtol=1e-4)
+    assert measure.agrees(numbers, w.expected)
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_builders_need_only_the_shared_attributes(name: str) -> None:
+    # A harness from elsewhere has workloads of its own, with these attributes.
+    w = WORKLOADS[name]()
+    attributes = ("name", "kind", "params", "batches", "optimizer", "k", "wrt", "config")
+    bare: Any = SimpleNamespace(**{a: getattr(w, a) for a in attributes})
+    result = BUILDERS[name](bare)(w.batch(0))
+    assert np.isfinite(result if w.kind == "train" else result[0])
+
+
+def test_wrong_numbers_do_not_agree() -> None:
+    assert measure.agrees([1.0, 2.0005], [1.0, 2.0])
+    assert not measure.agrees([1.0, 2.01], [1.0, 2.0])
+    assert not measure.agrees([1.0], [1.0, 2.0])
+    assert not measure.agrees([np.nan], [1.0])
+
+
+def test_chain_stays_near_one() -> None:
+    value = chain_value(np.sin, np.tanh, chain_program(10_000), 0.5)
+    assert abs(value) < 1
+    assert [name for name, _ in chain_program(4)] == ["add", "sin", "mul", "tanh"]
+
+
+def test_script_prints_one_line_with_the_fields() -> None:
+    (record,) = run_script("--workload", "mlp_train_small", "--budget", "0.02")
+    assert set(record) >= FIELDS
+    assert record["ok"]
+    assert record["seconds_min"] <= record["seconds_median"]
+
+
+def test_graph_scale_prints_a_line_a_phase() -> None:
+    lines = run_script("--workload", "graph_scale", "--n", "1000")
+    assert [r["phase"] for r in lines] == ["build", "gradients", "save", "load", "plan", "run"]
+    assert all(r["n"] == 1000 and r["peak_rss_mb"] > 0 for r in lines)
+    assert np.isclose(lines[-1]["gradient"], WORKLOADS["small_ops"]().expected[1], rtol=1e-3)
+
+
+def test_bare_calls_compute_the_chain() -> None:
+    program = chain_program(8)
+    calls = callable_overhead.bare(program)
+    assert calls(np.asarray(0.5, np.float32)) == pytest.approx(
+        chain_value(np.sin, np.tanh, program, 0.5), rel=1e-5
+    )
+
+
+def test_table_columns_are_aligned() -> None:
+    lines = list(table.aligned(["a", "bb"], [["long cell", "1"], ["x", "22"]]))
+    assert len({len(line) for line in lines}) == 1
+    assert lines[2] == "| long cell | 1  |"
+
+
+def test_table_compares_with_the_best_framework() -> None:
+    def record(seconds: float, ok: bool = True) -> measure.Record:
+        return {
+            "seconds_median": seconds,
+            "seconds_min": seconds,
+            "first_call_seconds": 1.0,
+            "peak_rss_mb": 10.0,
+            "ok": ok,
+        }
+
+    best = {
+        ("small_ops", "staticad"): record(2e-5),
+        ("small_ops", "numpy-by-hand"): record(1e-6),
+        ("small_ops", "fast"): record(1e-5),
+        ("small_ops", "wrong"): record(1e-7, ok=False),
+        ("small_ops", "broken"): {"ok": False, "error": "exit status 1"},
+    }
+    rows = {row[1]: row for row in table.workload_rows(best)}
+    assert rows["staticad"][4] == "2.00"
+    assert rows["fast"][4] == "1.00"
+    assert rows["wrong"][-1] == "WRONG NUMBERS"
+    assert rows["broken"][-1] == "exit status 1"
