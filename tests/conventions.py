@@ -1,0 +1,96 @@
+"""The numerical conventions, as data: `tests/test_conventions.py` asserts them, and
+`docs/generate.py` renders them as `docs/conventions.md`, with the expressions as written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, log, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import staticad as sad
+
+
+class Row(NamedTuple):
+    """`expression` of tensors made from `inputs` has this value, or these gradients."""
+
+    point: str
+    expression: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    value: Any = None
+    gradients: tuple[Any, ...] | None = None
+    error: type[Exception] | None = None
+
+
+def value(point: str, expression: Callable[..., Any], inputs: tuple[Any, ...], is_: Any) -> Row:
+    """The expression's value; Python numbers are float64, arrays keep their dtype."""
+    return Row(point, expression, inputs, value=is_)
+
+
+def slope(point: str, expression: Callable[..., Any], inputs: tuple[Any, ...], *are: Any) -> Row:
+    """The gradients of the expression's sum with respect to each input."""
+    return Row(point, expression, inputs, gradients=are)
+
+
+def error(
+    point: str, expression: Callable[..., Any], inputs: tuple[Any, ...], is_: type[Exception]
+) -> Row:
+    """Building or running the expression raises this."""
+    return Row(point, expression, inputs, error=is_)
+
+
+uint8 = np.uint8
+int32 = np.int32
+
+# fmt: off
+CONVENTIONS = (
+    slope("abs, sign", lambda x: sad.abs(x), ([0.0, -0.0],), [0, 0]),
+    slope("abs, sign", lambda x: sad.sign(x), ([0.0, 2.0, nan],), [0, 0, 0]),
+    slope("floor, ceil, round", lambda x: sad.floor(x), ([0.5, 1.0, nan],), [0, 0, 0]),
+    slope("floor, ceil, round", lambda x: sad.ceil(x), ([0.5, 1.0, nan],), [0, 0, 0]),
+    slope("floor, ceil, round", lambda x: sad.round(x), ([0.5, 1.0, nan],), [0, 0, 0]),
+    slope("relu at 0", lambda x: sad.nn.relu(x), ([-1.0, 0.0, 1.0],), [0, 0, 1]),
+    slope("maximum, minimum of equals", lambda a, b: sad.maximum(a, b), (1.0, 1.0), 0.5, 0.5),
+    slope("maximum, minimum of equals", lambda a, b: sad.minimum(a, b), (1.0, 1.0), 0.5, 0.5),
+    slope("max, min: k ties", lambda x: sad.max(x), ([0.6, 0.6, 0.3],), [0.5, 0.5, 0]),
+    slope("max, min: k ties", lambda x: sad.min(x), ([1.0, 1.0, 1.0, 2.0],), [1/3, 1/3, 1/3, 0]),
+    value("max, min with NaN", lambda x: sad.max(x), ([1.0, nan, 2.0],), nan),
+    value("max, min with NaN", lambda a, b: sad.minimum(a, b), (nan, 1.0), nan),
+    slope("clip at a bound", lambda x: sad.clip(x, 0, 6), ([-1.0, 0.0, 6.0, 7.0],), [0, 1, 1, 0]),
+    slope("std of a constant", lambda x: sad.std(x), ([3.0, 3.0, 3.0],), [0, 0, 0]),
+    slope("bare sqrt at 0", lambda x: sad.sqrt(x), (0.0,), inf),
+    slope("atan2 at (0, 0)", lambda y, x: sad.atan2(y, x), (0.0, 0.0), 0, 0),
+    slope("copysign at 0", lambda x, y: sad.copysign(x, y), (0.0, 1.0), 0, 0),
+    value("logsumexp of all -inf", lambda x: sad.logsumexp(x), ([-inf, -inf],), -inf),
+    slope("logsumexp of all -inf", lambda x: sad.logsumexp(x), ([-inf, -inf],), [0, 0]),
+    value("softmax of all -inf", lambda x: sad.nn.softmax(x, axis=-1), ([-inf, -inf],), [nan, nan]),
+    slope("logaddexp of two inf", lambda x, y: sad.logaddexp(x, y), (inf, inf), 0.5, 0.5),
+    slope("remainder", lambda x, y: sad.remainder(x, y), (6.0, 4.0), 1, -1),
+    slope("remainder", lambda x, y: sad.remainder(x, y), (8.0, 4.0), 1, -2),
+    slope("remainder", lambda x, y: sad.remainder(x, y), (-1.0, 4.0), 1, 1),
+    value("floor_divide, remainder: floor", lambda x, y: x // y, (int32(-21), int32(5)), -5),
+    value("floor_divide, remainder: floor", lambda x, y: x % y, (int32(-21), int32(5)), 4),
+    value("small and unsigned integers wrap", lambda x, y: x - y, (uint8(5), uint8(7)), 254),
+    value("mean and var promote", lambda x: sad.mean(x), (np.array([255, 255], uint8),), 255),
+    slope("xlogy at x = 0", lambda x, y: sad.xlogy(x, y), (0.0, 0.0), -inf, 0),
+    slope("xlogy at x = 0", lambda x, y: sad.xlogy(x, y), (0.0, 3.0), log(3), 0),
+    value("xlogy at x = 0", lambda x, y: sad.xlogy(x, y), (0.0, 0.0), 0),
+    slope("0 times inf in the chain rule", lambda x: sad.sqrt(x) ** 2, (0.0,), 0),
+    slope("0 times inf in the chain rule", lambda x: sad.where(x > 0, sad.log(x), x), (0.0,), 1),
+    slope("pow at base 0", lambda x: x ** 2, (0.0,), 0),
+    slope("pow at base 0", lambda x: x ** 1, (0.0,), 1),
+    slope("pow at base 0", lambda x: x ** 0.5, (0.0,), inf),
+    slope("pow at base 0", lambda x: x ** 0, (0.0,), 0),
+    slope("pow at base 0", lambda x, p: x ** p, (0.0, 2.0), 0, 0),
+    slope("pow at base 0", lambda x: x ** sad.constant(0.5, dtype="float64"), (0.0,), inf),
+    slope("prod with zeros", lambda x: sad.prod(x), ([2.0, 0.0, 3.0, 4.0],), [0, 24, 0, 0]),
+    slope("prod with zeros", lambda x: sad.prod(x), ([0.0, 0.0, 3.0],), [0, 0, 0]),
+    value("empty sum, prod, mean", lambda x: sad.sum(x), ([],), 0),
+    value("empty sum, prod, mean", lambda x: sad.prod(x), ([],), 1),
+    value("empty sum, prod, mean", lambda x: sad.mean(x), ([],), nan),
+    error("empty max, min", lambda x: sad.max(x), ([],), sad.StaticadError),
+    error("no integer gradients", lambda x: sad.gradients(x, x), (uint8(3),), sad.GradientError),
+)
+# fmt: on
