@@ -25,6 +25,7 @@ from staticad_schema.errors import (
 from staticad_schema.handle import Effect
 
 from . import nn, optimizers, random, testing
+from .current import device, scope
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, GrowthWarning, load
 from .ops import elementwise as _elementwise
@@ -63,7 +64,6 @@ from .ops.sources import (
     zeros,
     zeros_like,
 )
-from .stack import device, scope
 from .tensor import Tensor
 from .variable import Variable
 

@@ -30,9 +30,9 @@ from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.types import as_dtype, shape_text
 
 from . import layout
+from .current import DEVICE, GRAPHS, SCOPE, is_name
 from .numbers import as_array
 from .sites import asking, site_of, user_frame, user_site, warn
-from .stack import DEVICE, GRAPHS, SCOPE, is_name
 from .tensor import Tensor
 from .variable import Variable, after_nodes
 

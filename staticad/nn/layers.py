@@ -12,12 +12,12 @@ from staticad_schema.types import BOOL, FLOATING, shape_text
 
 from .. import layout, random
 from ..building import build, renamed
+from ..current import scope
 from ..graph import Graph
 from ..layout import Axis
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.sources import zeros
 from ..sites import asking
-from ..stack import scope
 from ..tensor import Tensor
 
 

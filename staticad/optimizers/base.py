@@ -9,13 +9,13 @@ from typing import Any
 from staticad_schema.errors import GradientError, UsageError
 from staticad_schema.handle import Effect
 
+from ..current import scope
 from ..gradients import gradients
 from ..graph import Graph, current_graph
 from ..operands import result
 from ..ops.control import group, identity
 from ..ops.sources import zeros_like
 from ..sites import asking
-from ..stack import scope
 from ..tensor import Tensor
 from ..variable import Variable
 

@@ -164,7 +164,7 @@ def test_python_numbers_and_numpy_float64_are_weak() -> None:
         assert (x + np.zeros(2)).dtype == np.float64
         assert (x + np.float32(1)).dtype == np.float32
         # A list is as weak as its numbers.
-        assert (x + [1, 2]).dtype == np.float32
+        assert (x + [1, 2]).dtype == np.float32  # noqa: RUF005
         # An integer never widens a float.
         assert (x + sad.placeholder("int64", (2,))).dtype == np.float32
 
