@@ -102,12 +102,21 @@ def _sigmoid(x: Array, out: Array) -> None:
     np.divide(top, small, out)
 
 
+# NumPy wants the output of these two by keyword.
+def _maximum(x: Array, y: Array, out: Array) -> None:
+    np.maximum(x, y, out=out)
+
+
+def _minimum(x: Array, y: Array, out: Array) -> None:
+    np.minimum(x, y, out=out)
+
+
 def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
-    np.minimum(np.maximum(x, low), high, out)
+    np.minimum(np.maximum(x, low), high, out=out)
 
 
 def _relu(x: Array, out: Array) -> None:
-    np.maximum(x, _ZEROS[x.dtype], out)
+    np.maximum(x, _ZEROS[x.dtype], out=out)
 
 
 _ZEROS = {dtype: np.zeros((), dtype) for dtype in KINDS}
@@ -117,10 +126,12 @@ _SPECIAL: dict[str, Function] = {
     "where": _where,
     "cast": _cast,
     "sigmoid": _sigmoid,
+    "maximum": _maximum,
+    "minimum": _minimum,
     "clip": _clip,
     "relu": _relu,
 }
-_OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu"})
+_OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum"})
 
 # Ops whose meaning asks for the dtype first; on floats it is this ufunc.
 _FLOAT_UFUNCS: dict[str, np.ufunc] = {

@@ -30,7 +30,7 @@ def _maximum(x: Array, axis: int) -> Array:
         top = np.array(x[..., :1])
         columns = top[..., 0]
         for k in range(1, size):
-            np.maximum(columns, x[..., k], columns)
+            np.maximum(columns, x[..., k], out=columns)
         return top
     return np.asarray(np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf))
 
