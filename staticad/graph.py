@@ -192,7 +192,7 @@ class Graph(schema.Graph):
                 found=f"{first.op} {full!r} ({self.site(first.site)})",
                 site=user_site(),
             )
-        count = self._suffixes.get(full, 0) + 1
+        count = self._suffixes.get(full, 1)
         while self.has_name(f"{full}_{count}"):
             count += 1
         self._suffixes[full] = count
