@@ -63,7 +63,7 @@ def check_application(definition: Op, input_count: int, attributes: Mapping[str,
                 parameter.annotation,
                 repr(attributes[parameter.name])[:100],
             )
-    if not definition.variadic and input_count != len(definition.inputs):
+    if not definition.takes(input_count):
         raise _wrong(
             f"op {definition.name}", f"{len(definition.inputs)} operands", str(input_count)
         )

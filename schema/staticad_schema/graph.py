@@ -117,7 +117,7 @@ class Graph:
         try:
             complete = definition.attributes(attributes or {})
             operands = [self.types[i] for i in inputs]
-            if not definition.variadic and len(operands) != len(definition.inputs):
+            if len(operands) != len(definition.inputs) and not definition.takes(len(operands)):
                 raise ArgumentError(
                     "wrong number of operands",
                     expected=f"{len(definition.inputs)}: {', '.join(definition.inputs)}",

@@ -180,6 +180,10 @@ class Op:
             found=", ".join(type(o).__name__ for o in operands) or "nothing",
         )
 
+    def takes(self, count: int) -> bool:
+        """Whether the op can have that many operands."""
+        return count >= len(self.inputs) - 1 if self.variadic else count == len(self.inputs)
+
     def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """All attributes in canonical order, defaults filled in.  Raises ArgumentError."""
         if not self.parameters:
@@ -279,8 +283,8 @@ def op(
     return define
 
 
-def registry_digest() -> str:
-    """A digest of every registered signature; a change to it means a new format version."""
+def registry_lines() -> list[str]:
+    """Every registered signature, by name."""
     lines = []
     for name in sorted(OPS):
         definition = OPS[name]
@@ -291,4 +295,9 @@ def registry_digest() -> str:
         ]
         star = "*" if definition.variadic else ""
         lines.append(f"{name}({star}{', '.join(definition.inputs)}; {', '.join(attributes)})")
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return lines
+
+
+def registry_digest() -> str:
+    """A digest of every registered signature; a change to it means a new format version."""
+    return hashlib.sha256("\n".join(registry_lines()).encode()).hexdigest()

@@ -57,7 +57,7 @@ def test_D10_integer_indices_carry_no_gradient() -> None:
         ([0.2, 2.7],),
         "float64",
     )
-    with pytest.raises(sad.GradientError, match="only through cast .*, whose result is int64"):
+    with pytest.raises(sad.GradientError, match=r"only through cast .*, whose result is int64"):
         sad.gradients(y, x)
     (zero,) = sad.gradients(y, x, unconnected="zero")
     with sad.Session(graph) as session:

@@ -9,6 +9,7 @@ import pytest
 
 from staticad.gradients import gradients
 from staticad_schema.errors import ArgumentError, DTypeError, ExecutionError, ShapeError
+from staticad_schema.graph import Graph
 from staticad_schema.op import OPS, Array
 from staticad_schema.types import FLOAT32, INT64, TensorType
 from tests.ops.arrays import real
@@ -79,6 +80,7 @@ def test_negative_and_positive_indices_of_one_place_are_the_same_place() -> None
     ("name", "shapes", "attributes", "error", "message"),
     [
         ("take", [(3,), (2,)], {"axis": 1}, ShapeError, "no axis 1"),
+        ("take", [(3,), (2,)], {"axis": -1}, ShapeError, "counted from the front"),
         ("take_along_axis", [(3, 2), (2,)], {"axis": 0}, ShapeError, "rank 2"),
         ("take_along_axis", [(3, 2), (4, 3)], {"axis": 0}, ShapeError, "broadcast"),
         ("gather", [(3, 3), (2,)], {"axes": (0, 1)}, ArgumentError, "2 for axes"),
@@ -104,6 +106,12 @@ def test_updates_of_another_shape_are_refused() -> None:
     x, updates = TensorType(FLOAT32, (3, 2)), TensorType(FLOAT32, (4, 3))
     with pytest.raises(ShapeError, match=r"updates.*\n.*\(4, 2\)"):
         OPS["scatter_add"].infer(x, updates, TensorType(INT64, (4,)), axes=(0,))
+
+
+@pytest.mark.parametrize("name", ["gather", "scatter_set", "scatter_add"])
+def test_operands_that_are_missing_are_noticed(name: str) -> None:
+    with pytest.raises(ArgumentError, match="wrong number of operands"):
+        Graph().append(OPS[name], (), {"axes": (0,)})
 
 
 def test_indices_are_integers() -> None:

@@ -28,6 +28,7 @@ from ..types import (
 )
 from .shape import (
     batch_size,
+    check_axes,
     check_equal_shapes,
     check_shape,
     moved_axis,
@@ -336,7 +337,7 @@ def take(x: Operand, indices: Operand, *, axis: int) -> TensorType:
 
     The shape of x with that axis replaced by the axes of the indices.
     """
-    normalize_axis(axis, x.ndim)
+    check_axes((axis,), x.ndim)
     return x.with_shape(x.shape[:axis] + _check_indices((indices,)) + x.shape[axis + 1 :])
 
 
@@ -374,7 +375,7 @@ def _batch_along(x: Any, indices: Any, batched: Sequence[bool], *, axis: int) ->
 )
 def take_along_axis(x: Operand, indices: Operand, *, axis: int) -> TensorType:
     """Along one axis the elements that the indices name, one by one; other axes broadcast."""
-    normalize_axis(axis, x.ndim)
+    check_axes((axis,), x.ndim)
     _check_indices((indices,))
     if indices.ndim != x.ndim:
         raise ShapeError(
