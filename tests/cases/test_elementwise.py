@@ -102,6 +102,7 @@ def test_A21_maximum_with_zero() -> None:
     points = np.array([0.0, 1e-45, -1e-45], np.float32)
     assert grad(lambda x: sad.maximum(x, 0), points).tolist() == [0.5, 1, 0]
     assert grad(lambda x: sad.where(x > 0, x, 0), points).tolist() == [0, 1, 0]
+    assert grad(sad.nn.relu, points).tolist() == [0, 1, 0]
 
 
 def test_A23_clip_at_its_bounds() -> None:
@@ -109,6 +110,7 @@ def test_A23_clip_at_its_bounds() -> None:
     assert grad(lambda x: sad.clip(x, 0, 6), points).tolist() == [0, 1, 1, 1, 0]
     dx, low, high = grads(sad.clip, points, 0.0, 6.0)
     assert (dx.tolist(), float(low), float(high)) == ([0, 1, 1, 1, 0], 1, 1)
+    assert grad(sad.nn.relu6, points).tolist() == [0, 0, 1, 0, 0]
 
 
 def test_A25_log_sigmoid_at_zero() -> None:
@@ -140,6 +142,22 @@ def test_A30_softplus_keeps_its_digits() -> None:
     assert value(lambda x: sad.logaddexp(x, 0), 16.0) == 16.00000011253517
     close(value(lambda x: sad.logaddexp(x, 0), -800.0), 0)
     close(value(lambda x: sad.logaddexp(x, 0), -700.0), math.exp(-700.0))
+
+
+@pytest.mark.parametrize(("label", "loss", "gradient"), [(1, 1000, [1, -1]), (0, 0, [0, 0])])
+def test_A31_cross_entropy_of_large_logits(label: int, loss: float, gradient: list[float]) -> None:
+    logits = [1000.0, 0.0]
+    dense = np.eye(2)[label]
+
+    def by_class(x: Any) -> Any:
+        return sad.nn.cross_entropy(x, np.array(label))
+
+    def by_row(x: Any) -> Any:
+        return -sad.sum(dense * sad.nn.log_softmax(x, axis=-1))
+
+    for f in (by_class, by_row):
+        assert value(f, logits) == loss
+        assert grad(f, logits).tolist() == gradient
 
 
 def test_A33_logsumexp_of_nothing_but_minus_infinity() -> None:
