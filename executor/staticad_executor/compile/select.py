@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from staticad_schema.dims import Size
+from staticad_schema.dims import Size, symbols_of
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
@@ -36,6 +36,7 @@ def select(
     require_fed(graph, chosen)
     flow = _Flow(graph, feeds)
     flow.run(chosen.nodes, ordered_writes(graph, chosen, feeds))
+    flow.add_sizes()
     values = flow.frame.values
     fetched = tuple(flow.value(v) if v not in values else values[v] for v in fetches)
     final = flow.final
@@ -178,6 +179,18 @@ class _Flow:
         name = self.graph.value_name(value)
         site = self.graph.nodes[self.graph.producers[value]].site
         return self.source("feed", value, type_, name, site)
+
+    def add_sizes(self) -> None:
+        """Make sources of fed values that only name a size: nothing computes with them."""
+        known: set[str] = set()
+        for source in self.sources.values():
+            for size in self.out.types[source.value].shape:
+                known |= symbols_of(size)
+        for value, type_ in self.feeds.items():
+            named = {name for size in type_.shape for name in symbols_of(size)}
+            if not named <= known:
+                self.value(value)
+                known |= named
 
     def source(
         self, kind: Any, original: int | str, type_: TensorType, name: str, site: int
