@@ -138,6 +138,12 @@ class Planner:
         ready.plan.execute(inputs, outputs + writes, cancel, observe)
         return Computed(outputs, writes)
 
+    @property
+    def last_shapes(self) -> tuple[tuple[int, ...], ...] | None:
+        """The shapes of feeds, then variables, of the plan that ran last."""
+        ready = self._last
+        return None if ready is None else ready.shapes
+
     def plan(self, shapes: tuple[tuple[int, ...], ...]) -> Plan:
         """The plan for feeds, then variables, of these shapes."""
         return self._ready(shapes).plan

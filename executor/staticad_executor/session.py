@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -21,13 +22,15 @@ from .engine import Engine, Interpreter, Planner, Prepared, Watch
 from .feeds import convert
 from .fetches import Fetches, Rebuild, fed_value
 from .numerics import check_numbers
+from .options import check_options, checked_step, usable_cores
+from .predict import MemoryPrediction, explain, predict, shapes_for
+from .profile import Profile
+from .selection import select
 from .state import Snapshot, Store
 from .variables import Variables
 
 # Structures kept; plans by shape are bounded by the engine.
 STRUCTURES = 256
-DEVICES = ("auto", "numpy")
-REWRITES = ("exact", "stable", "fast")
 
 
 class Fed(NamedTuple):
@@ -68,22 +71,7 @@ class Session:
             raise FeedTypeError(
                 "no graph is given", asked="Session", expected="a Graph", found=repr(graph)[:200]
             )
-        _refuse_unbuilt(device, target, memory_budget)
-        unknown = [r for r in rewrites if r not in REWRITES]
-        if unknown or isinstance(rewrites, str):
-            raise PlanError(
-                "unknown class of rewrites",
-                asked="Session(rewrites=…)",
-                expected="some of " + ", ".join(map(repr, REWRITES)),
-                found=repr(rewrites),
-            )
-        if threads is not None and (type(threads) is not int or threads < 1):
-            raise PlanError(
-                "not a number of threads",
-                asked="Session(threads=…)",
-                expected="a positive integer, or None",
-                found=repr(threads),
-            )
+        check_options(device, target, threads, rewrites, memory_budget)
         self.graph = graph
         self._store = Store() if variables is None else variables.store
         self.variables = Variables(graph, self._store)
@@ -175,7 +163,7 @@ class Session:
         cancel, store = self._cancel, self._store
         store.pool.settle()
         drew = engine.draws and step is None
-        number = None if step is None else _checked_step(step)
+        number = None if step is None else checked_step(step)
         try:
             if not (engine.writes or drew):
                 held = self.variables.ready(engine.reads)
@@ -270,6 +258,82 @@ class Session:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine
 
+    # ---------------------------------------------------------------- looking inside
+
+    def explain(
+        self,
+        fetches: Any,
+        sizes: Mapping[str, int] | None = None,
+        feeds: Iterable[Any] | None = None,
+    ) -> str:
+        """The plan for `fetches` in words: steps, memory, which rewrites applied.
+
+        sizes: of the symbolic dimensions; without them the plan that ran last, and if there is
+        none, the program.  feeds: what would be fed, by default the placeholders needed.
+        """
+        engine, fed = self._planner(fetches, feeds, "explain")
+        shapes = engine.last_shapes
+        if sizes is not None or shapes is None:
+            try:
+                held = self._store.snapshot.arrays
+                shapes = shapes_for(self.graph, engine, fed, sizes or {}, held)
+            except PlanError:
+                if sizes is not None:
+                    raise
+        return explain(engine, shapes)
+
+    def memory(
+        self,
+        fetches: Any,
+        sizes: Mapping[str, int] | None = None,
+        feeds: Iterable[Any] | None = None,
+    ) -> MemoryPrediction:
+        """The bytes that a run would need at its worst moment; printed, a table.
+
+        sizes: of the symbolic dimensions.  Raises PlanError if one is missing.
+        """
+        engine, fed = self._planner(fetches, feeds, "memory")
+        shapes = shapes_for(self.graph, engine, fed, sizes or {}, self._store.snapshot.arrays)
+        return predict(engine.plan(shapes), engine)
+
+    def profile(
+        self,
+        fetches: Any,
+        feeds: Mapping[Any, Any] | None = None,
+        path: str | os.PathLike[str] | None = None,
+        repeat: int = 1,
+        step: int | None = None,
+    ) -> Profile:
+        """Run `repeat` times, as run does, and measure each step; printed, tables by op and line.
+
+        path: where to write the trace, for chrome://tracing or ui.perfetto.dev.
+        """
+        resolved = Fetches(self.graph, fetches)
+        targets, values = self._feeds(feeds)
+        engine = self._engine(resolved, tuple(t.value for t in targets))
+        _require_planner(engine, "profile")
+        arrays = [self._convert(t, v) for t, v in zip(targets, values, strict=True)]
+        measured = Profile()
+        for _ in range(repeat):
+            start = time.perf_counter()
+            result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)
+            measured.seconds += time.perf_counter() - start
+            measured.result = result
+        if path is not None:
+            measured.save(path)
+        return measured
+
+    def _planner(
+        self, fetches: Any, feeds: Iterable[Any] | None, asked: str
+    ) -> tuple[Planner, tuple[int, ...]]:
+        resolved = Fetches(self.graph, fetches)
+        if feeds is None:
+            missing = select(self.graph, resolved.values, resolved.effects, ()).missing
+            fed = tuple(self.graph.nodes[index].start for index in missing)
+        else:
+            fed = tuple(target.value for target in self._targets(feeds))
+        return _require_planner(self._engine(resolved, fed), asked), fed
+
     # ---------------------------------------------------------------- state
 
     def initialize(self) -> None:
@@ -337,42 +401,12 @@ class Session:
         return f"<session on {self.graph!r}>"
 
 
-def usable_cores() -> int:
-    """The processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _checked_step(step: object) -> int:
-    if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step < 1 << 64:
-        raise PlanError(
-            "not a number of a run",
-            asked="run(step=…)",
-            expected="an integer from 0 to 2**64 - 1",
-            found=repr(step),
-        )
-    return int(step)
-
-
-def _refuse_unbuilt(device: object, target: object, memory_budget: object) -> None:
-    for option, value, why in (
-        ("target", target, "this version runs graphs in this process only"),
-        ("memory_budget", memory_budget, "this version does not recompute to save memory"),
-    ):
-        if value is not None:
-            raise PlanError(
-                why, asked=f"Session({option}=…)", expected="None", found=repr(value)[:200]
-            )
-    if device not in DEVICES:
-        raise PlanError(
-            "no such device",
-            asked="Session(device=…)",
-            expected=" or ".join(map(repr, DEVICES)),
-            found=repr(device),
-            hint=(
-                "this version has no OpenCL device"
-                if isinstance(device, str) and "opencl" in device.lower()
-                else None
-            ),
-        )
+def _require_planner(engine: Engine, asked: str) -> Planner:
+    if isinstance(engine, Planner):
+        return engine
+    raise PlanError(
+        "a session that checks numbers interprets the graph and has no plan",
+        asked=asked,
+        expected="a session without check_numerics",
+        found="check_numerics=True",
+    )

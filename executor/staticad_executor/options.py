@@ -1,0 +1,72 @@
+"""The options of a session and of a run, checked."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from staticad_schema.errors import PlanError
+
+DEVICES = ("auto", "numpy")
+REWRITES = ("exact", "stable", "fast")
+
+
+def check_options(
+    device: object, target: object, threads: object, rewrites: object, memory_budget: object
+) -> None:
+    """Raises PlanError for an option that has no meaning, or none in this version."""
+    for option, value, why in (
+        ("target", target, "this version runs graphs in this process only"),
+        ("memory_budget", memory_budget, "this version does not recompute to save memory"),
+    ):
+        if value is not None:
+            raise PlanError(
+                why, asked=f"Session({option}=…)", expected="None", found=repr(value)[:200]
+            )
+    if device not in DEVICES:
+        raise PlanError(
+            "no such device",
+            asked="Session(device=…)",
+            expected=" or ".join(map(repr, DEVICES)),
+            found=repr(device),
+            hint=(
+                "this version has no OpenCL device"
+                if isinstance(device, str) and "opencl" in device.lower()
+                else None
+            ),
+        )
+    known = isinstance(rewrites, list | tuple | set | frozenset) and set(rewrites) <= set(REWRITES)
+    if not known:
+        raise PlanError(
+            "unknown class of rewrites",
+            asked="Session(rewrites=…)",
+            expected="some of " + ", ".join(map(repr, REWRITES)),
+            found=repr(rewrites)[:200],
+        )
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise PlanError(
+            "not a number of threads",
+            asked="Session(threads=…)",
+            expected="a positive integer, or None",
+            found=repr(threads)[:200],
+        )
+
+
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def checked_step(step: object) -> int:
+    """The number of a run as an int.  Raises PlanError."""
+    if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step < 1 << 64:
+        raise PlanError(
+            "not a number of a run",
+            asked="run(step=…)",
+            expected="an integer from 0 to 2**64 - 1",
+            found=repr(step),
+        )
+    return int(step)

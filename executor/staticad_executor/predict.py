@@ -1,0 +1,110 @@
+"""What can be said of a run before it runs: its plan in words, and the memory it needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from staticad_schema.dims import Shape, bind_shape, symbols_of
+from staticad_schema.errors import PlanError
+from staticad_schema.graph import Graph
+from staticad_schema.types import TensorType
+
+from .arrays import Array
+from .engine import Planner
+from .plan import MemoryUse, Plan
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+class MemoryPrediction(NamedTuple):
+    """Bytes of one run.
+
+    peak_bytes: all of the following together.  scratch_bytes: intermediate values, at the
+    worst moment.  result_bytes: what is fetched.  write_bytes: new values of variables.
+    variable_bytes: their values at the start.  feed_bytes: what is fed.  largest: the values
+    that are live at the worst moment, the largest first.
+    """
+
+    peak_bytes: int
+    scratch_bytes: int
+    result_bytes: int
+    write_bytes: int
+    variable_bytes: int
+    feed_bytes: int
+    largest: tuple[MemoryUse, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{getattr(self, name):>16,}  {name.replace('_', ' ')}"
+            for name in self._fields
+            if name != "largest"
+        ]
+        if self.largest:
+            lines.append("largest values at the worst moment:")
+            lines += [
+                f"{use.nbytes:>16,}  {use.name} {use.type}  {use.site}" for use in self.largest[:10]
+            ]
+        return "\n".join(lines)
+
+
+def shapes_for(
+    graph: Graph,
+    engine: Planner,
+    fed: tuple[int, ...],
+    sizes: Mapping[str, int],
+    held: Mapping[str, Array],
+) -> Shapes:
+    """The shapes of feeds and variables for sizes of the symbols.
+
+    A variable of symbolic size has the shape of its present value, if there is one.
+    Raises PlanError for a symbol without a size.
+    """
+    shapes = [_bound(graph.types[value].shape, sizes, graph.value_name(value)) for value in fed]
+    for name in engine.reads:
+        declared = graph.variable_specs[name].type
+        if not declared.is_static and name in held:
+            shapes.append(held[name].shape)
+        else:
+            shapes.append(_bound(declared.shape, sizes, name))
+    return tuple(shapes)
+
+
+def _bound(shape: Shape, sizes: Mapping[str, int], name: str) -> tuple[int, ...]:
+    unknown = sorted(set().union(*map(symbols_of, shape)) - sizes.keys())
+    if unknown:
+        raise PlanError(
+            f"the size of {', '.join(map(repr, unknown))} is not given",
+            asked=f"the shape of {name!r}",
+            expected=f"sizes={{{unknown[0]!r}: …}}",
+            found=f"sizes of {', '.join(map(repr, sizes)) or 'no dimension'}",
+        )
+    return bind_shape(shape, sizes)
+
+
+def explain(engine: Planner, shapes: Shapes | None) -> str:
+    """The plan in words; without shapes, the program from which plans are made."""
+    if shapes is not None:
+        return engine.plan(shapes).explain()
+    program = engine.structure.program
+    return "no plan yet: sizes are not known; the program is\n" + program.text()
+
+
+def predict(plan: Plan, engine: Planner) -> MemoryPrediction:
+    """The memory of one run."""
+    boundary = len(plan.output_types) - len(engine.writes)
+    results = sum(map(_nbytes, plan.output_types[:boundary]))
+    writes = sum(map(_nbytes, plan.output_types[boundary:]))
+    variables = feeds = 0
+    for source, type_ in zip(engine.structure.sources, plan.input_types, strict=True):
+        if source.kind == "variable":
+            variables += _nbytes(type_)
+        elif source.kind == "feed":
+            feeds += _nbytes(type_)
+    total = plan.peak_bytes + results + writes + variables + feeds
+    return MemoryPrediction(total, plan.peak_bytes, results, writes, variables, feeds, plan.memory)
+
+
+def _nbytes(type_: TensorType) -> int:
+    return math.prod(bind_shape(type_.shape, {})) * type_.dtype.itemsize
