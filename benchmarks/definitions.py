@@ -43,6 +43,21 @@ class Adam:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What one step cannot do without, however it is implemented.
+
+    flops: of matrix products, a multiplication and an addition counted as two.
+    special: evaluations of exp, log, sin, cos and tanh.
+    traffic: bytes, if everything elementwise is fused: parameters, optimizer state and batch once
+        each way, and once each way what the backward pass needs of the forward pass.
+    """
+
+    flops: float
+    special: float
+    traffic: float
+
+
+@dataclass(frozen=True)
 class Workload:
     """One line of the table; `k` is the number of the step whose result is checked."""
 
@@ -52,6 +67,7 @@ class Workload:
     params: Arrays
     batches: Sequence[Batch]
     expected: tuple[float, ...]
+    cost: Cost
     optimizer: Adam | None = None
     k: int = 1
     wrt: tuple[str, ...] = ()
@@ -86,9 +102,23 @@ def mlp(name: str, sizes: tuple[int, ...], rows: int, seed: int, expected: float
         params=params,
         batches=batches,
         expected=(expected,),
+        cost=mlp_cost(sizes, rows, params, batches[0]),
         optimizer=Adam(lr=1e-3),
         k=10,
         config={"sizes": sizes},
+    )
+
+
+def mlp_cost(sizes: tuple[int, ...], rows: int, params: Arrays, batch: Batch) -> Cost:
+    """Three products a layer, less the first one's gradient of its input; one exp a logit."""
+    products = [2.0 * rows * n_in * n_out for n_in, n_out in itertools.pairwise(sizes)]
+    weights = sum(array.nbytes for array in params.values())
+    fed = sum(array.nbytes for array in batch.values())
+    activations = 4 * rows * sum(sizes[1:])
+    return Cost(
+        flops=3 * sum(products) - products[0],
+        special=rows * sizes[-1],
+        traffic=2 * 3 * weights + fed + 2 * activations,  # Adam has two moments a weight
     )
 
 
@@ -124,6 +154,8 @@ def eltwise_grad() -> Workload:
             0.0023840890638847216,
             0.014704813847187208,
         ),
+        # tanh, exp, log, and sin and cos of both z and x, which are each other's derivatives.
+        cost=Cost(flops=0, special=7 * x.size, traffic=2 * x.nbytes),
         wrt=("x", "w", "b"),
     )
 
@@ -187,6 +219,7 @@ def small_ops() -> Workload:
         params={},
         batches=[{"x": np.asarray(0.5, np.float32)}],
         expected=(-0.49368099983496966, 0.7562790774576145),
+        cost=Cost(flops=0, special=750, traffic=8),
         wrt=("x",),
         config={"program": chain_program(1000)},
     )

@@ -140,7 +140,7 @@ def graph_scale(peer: str, chain: Chain, n: int) -> None:
                 "n": n,
                 "phase": phase,
                 "seconds": seconds,
-                "microseconds_per_node": seconds / n * 1e6,
+                "microseconds_per_op": seconds / n * 1e6,
                 "peak_rss_mb": peak_rss_mb(),
                 **more,
             }

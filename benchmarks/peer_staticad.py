@@ -119,10 +119,10 @@ def chain(program: Program, report: Report) -> None:
     with sad.Graph(seed=0) as graph:
         x = sad.placeholder("float32", (), name="x")
         value = chain_value(program, x)
-        report("build")
+        report("build", nodes=len(graph.nodes))
         (slope,) = sad.gradients(value, [x])
         graph.signature("slope", inputs={"x": x}, outputs={"value": value, "slope": slope})
-        report("gradients")
+        report("gradients", nodes=len(graph.nodes))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chain.sad"
         graph.save(path)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks import startup
 from benchmarks.definitions import WORKLOADS
+from benchmarks.limits import Limits, described, measured
 from benchmarks.measure import Record, environment
 
 RUN_LIMIT = 300  # seconds of one process
@@ -114,16 +115,18 @@ def best_rounds(
     return best
 
 
-def workload_rows(best: dict[tuple[str, str], Record]) -> Iterator[list[str]]:
-    """One row a runner and workload, with the ratio to the best framework that is not staticad."""
-    for workload in WORKLOADS:
+def workload_rows(best: dict[tuple[str, str], Record], limits: Limits) -> Iterator[list[str]]:
+    """One row a runner and workload, with the ratios to the best framework that is not staticad
+    and to what the machine could do."""
+    for workload, make in WORKLOADS.items():
+        bound = limits.bound(make().cost)
         mine = {peer: record for (name, peer), record in best.items() if name == workload}
         medians = {peer: r["seconds_median"] for peer, r in mine.items() if r["ok"]}
         # Hand-derived NumPy is no framework; it stands beside them.
         rivals = [m for peer, m in medians.items() if peer not in ("staticad", "numpy-by-hand")]
         for peer, r in sorted(mine.items(), key=lambda item: medians.get(item[0], 1e9)):
             if "error" in r:
-                yield [workload, peer, "-", "-", "-", "-", "-", r["error"]]
+                yield [workload, peer, *["-"] * 6, r["error"]]
                 continue
             ratio = f"{r['seconds_median'] / min(rivals):.2f}" if rivals and r["ok"] else "-"
             yield [
@@ -132,6 +135,7 @@ def workload_rows(best: dict[tuple[str, str], Record]) -> Iterator[list[str]]:
                 duration(r["seconds_median"]),
                 duration(r["seconds_min"]),
                 ratio,
+                f"{bound / r['seconds_median']:.1%}",
                 duration(r["first_call_seconds"]),
                 f"{r['peak_rss_mb']:.0f}",
                 "" if r["ok"] else "WRONG NUMBERS",
@@ -165,10 +169,11 @@ def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> 
             commands[peer.name] = command
     commands["staticad"] += ["--device", device]
 
-    print(*aligned(
-        ["workload", "peer", "median", "min", "ratio to best peer", "first call", "RSS MB", ""],
-        list(workload_rows(best_rounds(commands, budget, rounds))),
-    ), sep="\n", end="\n\n")  # fmt: skip
+    header = ["workload", "peer", "median", "min", "of best peer", "of limit", "first call"]
+    limits = measured()
+    rows = list(workload_rows(best_rounds(commands, budget, rounds), limits))
+    print(described(limits), end="\n\n")
+    print(*aligned([*header, "RSS MB", ""], rows), sep="\n", end="\n\n")
     print(*aligned(
         ["first loss", "fresh process", "again"],
         [

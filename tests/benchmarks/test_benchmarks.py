@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from benchmarks import callable_overhead, measure, table
-from benchmarks.definitions import WORKLOADS, chain_program, chain_value
+from benchmarks.definitions import WORKLOADS, Cost, chain_program, chain_value
+from benchmarks.limits import Limits
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
 
@@ -105,6 +106,15 @@ def test_table_columns_are_aligned() -> None:
     assert lines[2] == "| long cell | 1  |"
 
 
+def test_bound_is_that_of_the_scarcest() -> None:
+    limits = Limits(product_flops=1e9, special=1e9, cache_bytes=1e9, memory_bytes=1e8)
+    assert limits.bound(Cost(flops=2e9, special=1e9, traffic=0)) == 2
+    assert limits.bound(Cost(flops=0, special=0, traffic=1e6)) == 1e-3
+    assert limits.bound(Cost(flops=0, special=0, traffic=1e9)) == 10
+    # 3 products a layer but for the first, which has 2.
+    assert WORKLOADS["mlp_train_small"]().cost.flops == 2 * 32 * (2 * 64 * 32 + 3 * 32 * 10)
+
+
 def test_table_compares_with_the_best_framework() -> None:
     def record(seconds: float, ok: bool = True) -> measure.Record:
         return {
@@ -122,8 +132,9 @@ def test_table_compares_with_the_best_framework() -> None:
         ("small_ops", "wrong"): record(1e-7, ok=False),
         ("small_ops", "broken"): {"ok": False, "error": "exit status 1"},
     }
-    rows = {row[1]: row for row in table.workload_rows(best)}
-    assert rows["staticad"][4] == "2.00"
-    assert rows["fast"][4] == "1.00"
+    limits = Limits(product_flops=1e9, special=7.5e8, cache_bytes=1e9, memory_bytes=1e8)
+    rows = {row[1]: row for row in table.workload_rows(best, limits)}
+    assert rows["staticad"][4:6] == ["2.00", "5.0%"]
+    assert rows["fast"][4:6] == ["1.00", "10.0%"]
     assert rows["wrong"][-1] == "WRONG NUMBERS"
     assert rows["broken"][-1] == "exit status 1"

@@ -23,8 +23,7 @@ def test_split_is_fixed_and_equal_per_class() -> None:
     assert data.train.images.max() == 1
     assert np.bincount(data.train.labels).tolist() == [400] * 10
     assert np.bincount(data.test.labels).tolist() == [100] * 10
-    again = mnist.load.__wrapped__(0)
-    assert np.array_equal(again.test.images, data.test.images)
+    assert data.test.labels[:8].tolist() == [0, 1, 4, 3, 0, 1, 2, 0], "the split of seed 0"
     both = np.concatenate([data.train.images, data.test.images])
     assert len(np.unique(both, axis=0)) >= 4999, "an image is on both sides"
 
