@@ -44,10 +44,10 @@ def flips(data: bytes) -> Iterator[bytes]:
 
 def refused(load: Callable[[], object]) -> None:
     """`load` raises FormatError, soon."""
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(FormatError):
         load()
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("damage", [truncations, flips])
