@@ -114,10 +114,8 @@ def judge_derivatives(definition: Op, sample: Sample, chosen: list[int]) -> None
     assert abs(sum(map(dot, seconds, ws)) - curve) <= 1e-7 * scale, f"order 2 at {sample}"
 
 
-@pytest.mark.parametrize("name", names(lambda d: bool(d.inputs)))
+@pytest.mark.parametrize("name", names(lambda d: bool(d.inputs) and d.name not in STOPS))
 def test_what_is_constant_does_not_vary(name: str) -> None:
-    if name in STOPS:
-        pytest.skip(STOPS[name])
     rng = np.random.default_rng(8)
     for definition, sample in samples(name):
         if not sample.smooth:

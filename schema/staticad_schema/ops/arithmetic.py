@@ -180,7 +180,8 @@ def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
         return g
     if p == 2:
         return scaled(add(x, x), g)
-    return scaled(multiply(pow(x, p - 1), p), g)
+    power = multiply(x, x) if p == 3 else pow(x, p - 1)
+    return scaled(multiply(power, p), g)
 
 
 def _pow_exponent(x: Any, y: Any, out: Any, g: Any) -> Any:
