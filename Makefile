@@ -19,6 +19,9 @@ install: .venv/.installed ## create .venv and install staticad in it, editable, 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo,dev]"
 	touch $@
 
+# One thread of OpenBLAS: two that share two cores with anything else spin while they wait for each
+# other. The demo's products are small.
+demo: export OPENBLAS_NUM_THREADS ?= 1
 demo: .venv/.installed ## build, differentiate and train a network; train it further in another process
 	$(BIN)/python -m models.demo
 

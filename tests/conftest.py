@@ -1,6 +1,12 @@
 """Settings of all tests."""
 
+import os
+
 from hypothesis import settings
+
+# Read when NumPy is imported.  Tests run beside each other, and OpenBLAS threads that lose their
+# core spin until it comes back: two of them can be a hundred times slower than one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # On a busy machine an example's time says nothing about the example.
 settings.register_profile("staticad", deadline=None)
