@@ -131,8 +131,8 @@ def linspace(
 
 
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
+    n_rows: int | Dim,
+    n_cols: int | Dim | None = None,
     /,
     *,
     k: int = 0,

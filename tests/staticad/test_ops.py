@@ -197,7 +197,7 @@ SOURCES: dict[str, tuple[Callable[[], Any], Any]] = {
     "arange": (lambda: sad.arange(5), np.arange(5)),
     "arange from": (lambda: sad.arange(2, 9, 3), np.arange(2, 9, 3)),
     "arange down": (lambda: sad.arange(5, 0, -2), np.arange(5, 0, -2)),
-    "arange of floats": (lambda: sad.arange(0.0, 1.0, 0.25), np.arange(0, 1, 0.25, np.float32)),
+    "arange of floats": (lambda: sad.arange(0.0, 1.0, 0.25), np.arange(4, dtype=np.float32) / 4),
     "arange of none": (lambda: sad.arange(3, 1), np.arange(3, 1)),
     "linspace": (lambda: sad.linspace(0, 1, 5), np.linspace(0, 1, 5, dtype=np.float32)),
     "linspace open": (
