@@ -110,7 +110,9 @@ class Planner:
         position |= {name: count + i for i, name in enumerate(self.reads)}
         position[""] = count + len(self.reads)
         self._order = [position[s.original if s.kind != "run" else ""] for s in sources]
-        self._direct = self._order == list(range(len(sources))) and count <= len(sources)
+        self._numbered = any(s.kind == "run" for s in sources)
+        given = count + len(self.reads) + self._numbered
+        self._direct = self._order == list(range(given))
         self._plans: OrderedDict[tuple[tuple[int, ...], ...], Ready] = OrderedDict()
         self._planning = threading.Lock()
         self._last: Ready | None = None
@@ -129,7 +131,7 @@ class Planner:
         ready = self._last
         if ready is None or ready.shapes != shapes:
             ready = self._ready(shapes)
-        if self.draws:
+        if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
         inputs = arrays if self._direct else [arrays[i] for i in self._order]
         outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]

@@ -72,6 +72,13 @@ class Session:
                 "no graph is given", asked="Session", expected="a Graph", found=repr(graph)[:200]
             )
         check_options(device, target, threads, rewrites, memory_budget)
+        if variables is not None and not isinstance(variables, Variables):
+            raise FeedTypeError(
+                "these are no variables of a session",
+                asked="Session(variables=…)",
+                expected="another session's .variables",
+                found=repr(variables)[:200],
+            )
         self.graph = graph
         self._store = Store() if variables is None else variables.store
         self.variables = Variables(graph, self._store)

@@ -1,0 +1,97 @@
+"""explain, memory and profile say what runs do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+from tests.lines import line_ahead
+
+F32 = np.float32
+
+
+def network() -> tuple[sad.Graph, Any, Any, str]:
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", ("n", 64), name="x")
+        w = sad.variable(sad.random.normal((64, 32)), name="w")
+        where = line_ahead(1)
+        product = sad.matmul(x, w)
+        y = sad.tanh(product) * 2 + 1
+        train = sad.group(w.assign_add(sad.sum(y)), name="train")
+    return graph, [y, train], x, where
+
+
+def test_explain_shows_the_program_until_sizes_are_known() -> None:
+    graph, fetches, x, _ = network()
+    session = sad.Session(graph)
+    assert "sizes are not known" in session.explain(fetches)
+    text = session.explain(fetches, {"n": 3})
+    assert "BLAS" in text
+    assert "stages: select 1" in text
+    session.run(fetches, {x: np.zeros((5, 64))})
+    assert "BLAS" in session.explain(fetches)
+    with pytest.raises(sad.PlanError, match="'n' is not given"):
+        session.explain(fetches, {"m": 3})
+
+
+def test_a_second_size_reuses_the_structure() -> None:
+    graph, fetches, x, _ = network()
+    session = sad.Session(graph)
+    for n in (5, 6, 5):
+        session.run(fetches, {x: np.zeros((n, 64))})
+    text = session.explain(fetches)
+    session.run(fetches, {x: np.zeros((7, 64))})
+    text = session.explain(fetches)
+    assert "select 1, rewrite 1, place 1, group 1, order 1, bind 3, assign 3, emit 3" in text
+
+
+def test_memory_predicts_the_bytes_of_a_run() -> None:
+    graph, fetches, _, where = network()
+    session = sad.Session(graph)
+    small, large = (session.memory(fetches, {"n": n}) for n in (10, 1000))
+    assert small.result_bytes == 10 * 32 * 4
+    assert small.write_bytes == small.variable_bytes == 64 * 32 * 4
+    assert small.feed_bytes == 10 * 64 * 4
+    assert large.scratch_bytes >= 1000 * 32 * 4
+    assert large.peak_bytes == sum(large[1:6])
+    assert large.largest[0].nbytes == 1000 * 32 * 4
+    assert f"{large.peak_bytes:,}" in str(large)
+    assert where.partition(":")[0] in str(large)
+    with pytest.raises(sad.PlanError, match="'n' is not given"):
+        session.memory(fetches)
+
+
+def test_profile_measures_steps_by_op_and_line(tmp_path: Path) -> None:
+    graph, fetches, x, where = network()
+    session = sad.Session(graph)
+    path = tmp_path / "trace.json"
+    measured = session.profile(fetches, {x: np.zeros((400, 64))}, path, repeat=3)
+    assert session.snapshot().step == 3
+    assert measured.result[0].shape == (400, 32)
+    assert next(row for row in measured.by_op() if row.name == "matmul").calls == 3
+    lines = {row.name.rpartition("/")[2]: row for row in measured.by_line()}
+    assert where in lines
+    total = sum(row.seconds for row in measured.by_op())
+    assert total == pytest.approx(sum(row.seconds for row in measured.by_line()))
+    assert 0 < total <= measured.seconds
+    trace = json.loads(path.read_text())
+    events = trace["traceEvents"]
+    assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
+    assert any(where in line for event in events for line in event["args"]["lines"])
+    assert "by op:" in str(measured)
+    assert where in str(measured)
+
+
+def test_a_checking_session_has_no_plan() -> None:
+    graph, fetches, x, _ = network()
+    session = sad.Session(graph, check_numerics=True)
+    for look in (
+        lambda: session.explain(fetches),
+        lambda: session.memory(fetches, {"n": 1}),
+        lambda: session.profile(fetches, {x: np.zeros((1, 64))}),
+    ):
+        with pytest.raises(sad.PlanError, match="has no plan"):
+            look()
