@@ -171,10 +171,12 @@ def _products(
 
 
 def _project(graph: Graph, targets: list[Any], point: _Point, rng: np.random.Generator) -> Any:
-    """The sum of all targets, each contracted with a random cotangent."""
+    """The sum of all targets, each contracted with a random cotangent; a lone number as it is."""
     total = None
-    for y, value in zip(targets, point.run(targets), strict=True):
-        weights = _random_like(value, rng)
+    values = point.run(targets)
+    alone = len(values) == 1 and values[0].size == 1 and values[0].dtype.kind != "c"
+    for y, value in zip(targets, values, strict=True):
+        weights = np.ones_like(value) if alone else _random_like(value, rng)
         term = _inner(graph.constant(weights), y)
         total = term if total is None else total.astype(term.type.dtype) + term
     return total

@@ -169,7 +169,7 @@ def test_integers_are_refused() -> None:
 def test_H25_relu_of_integers_has_no_gradient() -> None:
     with sad.Graph():
         i = sad.placeholder("int8", (3,), name="bytes")
-        with pytest.raises(sad.GradientError, match="bytes"):
+        with pytest.raises(sad.GradientError, match="relu"):
             sad.gradients(sad.nn.relu(i), i)
 
 
