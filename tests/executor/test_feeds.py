@@ -1,5 +1,6 @@
 """Feeds convert as an assignment to an array would, and are never written."""
 
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -136,6 +137,38 @@ def test_k2_feeds_are_not_written() -> None:
         np.testing.assert_array_equal(session.variables["v"], kept)
         value[...] = 9
         np.testing.assert_array_equal(session.variables["v"], kept)
+
+
+def test_feeds_are_not_kept() -> None:
+    session, x, y = passing("float32", (None,))
+    value = np.ones(1000, np.float32)
+    count = sys.getrefcount(value)
+    call = session.callable(y * 2, [x])
+    for _ in range(3):
+        call(value)
+        session.run(y, {x: value})
+    assert sys.getrefcount(value) == count
+
+
+def test_k7_reading_a_big_endian_array_twice_gives_the_same() -> None:
+    session, x, y = passing("int64", (None,))
+    value = np.array([1, -2, 1 << 40], ">i8")
+    kept = value.tobytes()
+    for _ in range(2):
+        assert session.run(y, {x: value}).tolist() == [1, -2, 1 << 40]
+        assert value.tobytes() == kept
+
+
+def test_feeds_that_are_not_needed_are_checked_and_left_alone() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        y = sad.placeholder("float32", ("n",), name="y")
+        z = x * 2
+    session = sad.Session(graph)
+    for feeds in ({x: [1, 2], y: [3, 4]}, {y: [3, 4], x: [1, 2]}):
+        assert session.run(z, feeds).tolist() == [2, 4]
+    with pytest.raises(sad.PlanError, match="two sizes"):
+        session.run(z, {x: [1, 2], y: [3]})
 
 
 def test_any_value_may_be_fed() -> None:

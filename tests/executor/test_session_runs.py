@@ -14,6 +14,10 @@ F32 = np.float32
 Pair = namedtuple("Pair", ["first", "second"])
 
 
+# Plans, and the interpreter that checks numbers, must agree on everything.
+both_engines = pytest.mark.parametrize("checked", [False, True], ids=["plan", "interpreter"])
+
+
 def scalar(value: float, name: str) -> Any:
     return sad.variable(np.array(value, F32), name=name)
 
@@ -111,59 +115,64 @@ def test_callable_is_run_prepared() -> None:
 # -------------------------------------------------------------------- state
 
 
-def test_j1_plain_reads_see_the_start_of_the_run() -> None:
+@both_engines
+def test_j1_plain_reads_see_the_start_of_the_run(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         before = v * 10
         train = v.assign_add(1)
         after = v * 10
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     for start in (1, 2, 3):
         assert session.run([before, train, after, v]) == [10 * start, start + 1, 10 * start, start]
         assert session.run([v]) == [start + 1]
 
 
-def test_j3_read_behind_an_assign_that_changes_the_size() -> None:
+@both_engines
+def test_j3_read_behind_an_assign_that_changes_the_size(checked: bool) -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.zeros(1, F32), name="v", shape=(None,))
         grown = v.assign(sad.ones(3))
         read = v.read(after=grown) + 2
         plain = v + 2
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     first, second = session.run([read, plain])
     assert (first.tolist(), second.tolist()) == ([3, 3, 3], [2])
     first, second = session.run([read, plain])
     assert (first.tolist(), second.tolist()) == ([3, 3, 3], [3, 3, 3])
 
 
-def test_j4_identity_of_a_variable_is_not_its_buffer() -> None:
+@both_engines
+def test_j4_identity_of_a_variable_is_not_its_buffer(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         old = sad.identity(v)
         grown = v.assign_add(1, after=old)
         new = sad.identity(v.read(after=grown))
-    assert sad.Session(graph).run([old, new]) == [1, 2]
+    assert sad.Session(graph, check_numerics=checked).run([old, new]) == [1, 2]
 
 
-def test_i14_a_dependency_on_an_effect_runs_once_and_before() -> None:
+@both_engines
+def test_i14_a_dependency_on_an_effect_runs_once_and_before(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         grown = v.assign_add(1)
         passed = sad.after(sad.constant(F32(7)), grown)
         same = sad.identity(passed) * 1.0
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     assert session.run([same, passed, same * 2]) == [7, 7, 14]
     assert float(session.variables["v"]) == 2
 
 
-def test_i15_equal_assigns_are_both_kept() -> None:
+@both_engines
+def test_i15_equal_assigns_are_both_kept(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         first = v.assign(v * 2)
         second = v.assign(v * 2)
         ordered = v.assign(v.read(after=second) * 2)
         read = v.read(after=ordered)
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     assert session.run([first, second]) == [2, 2]
     assert float(session.variables["v"]) == 2
     session.variables["v"] = 1
@@ -171,13 +180,14 @@ def test_i15_equal_assigns_are_both_kept() -> None:
     assert float(session.variables["v"]) == 4
 
 
-def test_writes_apply_in_order_of_creation() -> None:
+@both_engines
+def test_writes_apply_in_order_of_creation(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         adds = [v.assign_add(1), v.assign_add(10), v.assign_sub(3)]
         last = v.assign(v * 100)
         late = v.assign_add(1)
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     assert session.run([adds[1], adds[0], adds[2]]) == [12, 2, 9]
     assert float(session.variables["v"]) == 9
     # Whatever the order of the fetches.
@@ -185,12 +195,13 @@ def test_writes_apply_in_order_of_creation() -> None:
     assert float(session.variables["v"]) == 901
 
 
-def test_only_what_is_fetched_is_written() -> None:
+@both_engines
+def test_only_what_is_fetched_is_written(checked: bool) -> None:
     with sad.Graph() as graph:
         v, w = scalar(1, "v"), scalar(1, "w")
         v_grown, w_grown = v.assign_add(1), w.assign_add(1)
         both = sad.group(v_grown, w_grown)
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     session.run(v_grown)
     assert dict(session.variables) == {"v": 2, "w": 1}
     assert session.run(both) is None
@@ -200,11 +211,12 @@ def test_only_what_is_fetched_is_written() -> None:
     assert dict(session.variables) == {"v": 4, "w": 2}
 
 
-def test_d14_scatter_update_of_a_variable() -> None:
+@both_engines
+def test_d14_scatter_update_of_a_variable(checked: bool) -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.arange(12, dtype=F32).reshape(6, 2), name="v")
         update = v.assign(v.at[np.array([0, 2])].set(np.array([[9, 9], [8, 8]], F32)))
-    session = sad.Session(graph)
+    session = sad.Session(graph, check_numerics=checked)
     session.run(update)
     expected = np.arange(12, dtype=F32).reshape(6, 2)
     expected[[0, 2]] = [[9, 9], [8, 8]]
