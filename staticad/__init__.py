@@ -27,7 +27,7 @@ from staticad_schema.handle import Effect
 from . import nn, optimizers, random, testing
 from .current import device, scope
 from .gradients import check_gradients, explain_gradient, gradients, jvp
-from .graph import Graph, GrowthWarning, load
+from .graph import Graph, load
 from .ops import elementwise as _elementwise
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.elementwise import *  # noqa: F403
@@ -64,6 +64,7 @@ from .ops.sources import (
     zeros,
     zeros_like,
 )
+from .recorder import GrowthWarning
 from .tensor import Tensor
 from .variable import Variable
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from os import PathLike
-from types import CodeType, TracebackType
-from typing import Any, Literal, Self
-
-import numpy as np
+from typing import Any, Literal
 
 import staticad_schema
-from staticad_schema import graph as schema
 from staticad_schema.dims import Shape
 from staticad_schema.errors import (
     ArgumentError,
@@ -21,27 +17,24 @@ from staticad_schema.errors import (
     Site,
     UnknownNameError,
     UsageError,
-    near_miss,
 )
-from staticad_schema.graph import Function, Signature, VariableSpec
+from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.node import Node
-from staticad_schema.op import OPS, FunctionRef, Op
+from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.types import as_dtype, shape_text
 
 from . import layout
-from .current import DEVICE, GRAPHS, SCOPE, is_name
+from .bodies import traced
+from .current import GRAPHS, SCOPE, is_name
 from .numbers import as_array
-from .sites import asking, site_of, user_frame, user_site, warn
+from .recorder import Recorder
+from .sites import asking, user_site
 from .tensor import Tensor
 from .variable import Variable, after_nodes
 
 
-class GrowthWarning(UserWarning):
-    """A line builds nodes anew between runs, so that every run compiles another plan."""
-
-
-class Graph(schema.Graph):
+class Graph(Recorder):
     """A graph that is being built.
 
     seed: of its random nodes and initial values; drawn when first needed if None.
@@ -53,91 +46,17 @@ class Graph(schema.Graph):
     """
 
     def __init__(self, seed: int | None = None, strict: bool = False) -> None:
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-            raise ArgumentError(
-                "a seed is an integer",
-                asked="Graph",
-                expected="an int or None",
-                found=f"{seed!r:.80}",
-                site=user_site(),
-            )
-        super().__init__(None if seed is None else int(seed))
-        self.strict = strict
+        super().__init__(seed, strict)
         self.updates: list[Tensor | Effect] = []
         # The graph in which this one is traced as a body, and the body's name there.
         self.outer: Graph | None = None
         self.body_name = ""
-        self._site_cache: dict[tuple[int, int], tuple[CodeType, int]] = {}
-        self._sites_before_run = 0
-        self._grown: set[int] = set()
         self._variables: set[int] = set()
         self._sizes: set[str] | None = None
         self._draws: dict[str, int] | None = None
-        self._suffixes: dict[str, int] = {}
         self._calls: dict[str, int] = {}
         self._run_number: int | None = None
         self._signature_sites: dict[str, Site | None] = {}
-
-    # ------------------------------------------------------------- being current
-
-    def __enter__(self) -> Self:
-        GRAPHS.set((*GRAPHS.get(), self))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        GRAPHS.set(GRAPHS.get()[:-1])
-
-    def current_site(self) -> int:
-        """The index of the site of the user's present line."""
-        frame = user_frame()
-        if frame is None:
-            return 0
-        key = (id(frame.f_code), frame.f_lasti)
-        found = self._site_cache.get(key)
-        if found is None:
-            with self.lock:
-                site = self.intern_site(site_of(frame))
-            # The code object is kept, so that no other can take its id.
-            self._site_cache[key] = (frame.f_code, site)
-        else:
-            site = found[1]
-        if site < self._sites_before_run:
-            self._note_growth(site)
-        return site
-
-    def note_run(self) -> None:
-        """A Session has run this graph: lines that built something should not build it again."""
-        self._sites_before_run = len(self.sites)
-
-    def _note_growth(self, site: int) -> None:
-        if not self.strict and site in self._grown:
-            return
-        self._grown.add(site)
-        where = self.sites[site]
-        error = GraphError(
-            "the graph grows between runs",
-            asked="a node built again by the same line",
-            expected="a line that builds once, before the first run",
-            found=f"{len(self.nodes)} nodes, and more with every pass of this line",
-            site=where,
-            hint="build outside the loop, and feed or assign what changes",
-        )
-        if self.strict:
-            raise error
-        warn(str(error), GrowthWarning)
-
-    def current_scope(self) -> str:
-        """The scope of the innermost `with scope(...)`."""
-        return SCOPE.get()
-
-    def current_device(self) -> str | None:
-        """The name in the innermost `with device(...)`."""
-        return DEVICE.get()
 
     def handle(self, value: int) -> Any:
         """The Tensor of a value id; a Variable for the value of state."""
@@ -150,53 +69,6 @@ class Graph(schema.Graph):
         super().append_trusted(node)
 
     # ------------------------------------------------------------- names
-
-    def make(
-        self,
-        definition: Op,
-        inputs: Sequence[int] = (),
-        attributes: Mapping[str, Any] | None = None,
-        *,
-        name: str | None = None,
-        after: Iterable[int] = (),
-        unique: bool = False,
-    ) -> Node:
-        """Append a node with a name, prefixed by the scope.
-
-        A name that is taken gets a suffix, or with `unique` is a GraphError.
-        """
-        with self.lock:
-            full = None if name is None else self.full_name(name, definition.name, unique)
-            return self.append(definition, inputs, attributes, after=after, name=full)
-
-    def full_name(self, name: str, asked: str, unique: bool = False) -> str:
-        """The name with its scope and, if it is taken, a suffix.  Raises GraphError."""
-        if not isinstance(name, str):
-            raise UsageError(
-                "a name is a text",
-                asked=asked,
-                expected="a str",
-                found=f"{name!r:.80}, a {type(name).__name__}",
-                site=user_site(),
-            )
-        prefix = SCOPE.get()
-        full = f"{prefix}/{name}" if prefix else name
-        if not self.has_name(full):
-            return full
-        if unique:
-            first = self.nodes[self.find(full)]
-            raise ArgumentError(
-                "the name is taken",
-                asked=f"{asked} {full!r}",
-                expected=f"a {asked} with a name of its own",
-                found=f"{first.op} {full!r} ({self.site(first.site)})",
-                site=user_site(),
-            )
-        count = self._suffixes.get(full, 1)
-        while self.has_name(f"{full}_{count}"):
-            count += 1
-        self._suffixes[full] = count
-        return f"{full}_{count}"
 
     def __getitem__(self, name: str) -> Any:
         """The tensor called `name` ("node", or "node:k" for output k), or the effect."""
@@ -214,13 +86,11 @@ class Graph(schema.Graph):
                     found=repr(name),
                     hint=f"use graph.signatures[{name!r}]",
                 )
-            if self.has_name(name) and not self.nodes[self.find(name)].types:
-                return self.effect(self.find(name))
             try:
+                index = self.find(name)
+            except UnknownNameError:
                 return self.handle(self.value(name))
-            except UnknownNameError as error:
-                error.hint = error.hint or near_miss(name, self.signatures)
-                raise
+            return self.handle(self.value(name)) if self.nodes[index].types else self.effect(index)
 
     @property
     def variables(self) -> dict[str, Variable]:
@@ -229,15 +99,6 @@ class Graph(schema.Graph):
             name: self.handle(self.nodes[spec.node].start)
             for name, spec in self.variable_specs.items()
         }
-
-    def index_of(self, node: Node) -> int:
-        """The index of a node that was just made, also of one without outputs."""
-        if node.types:
-            return self.producers[node.start]
-        index = len(self.nodes) - 1
-        while self.nodes[index] is not node:
-            index -= 1
-        return index
 
     # ------------------------------------------------------------- sources
 
@@ -251,7 +112,7 @@ class Graph(schema.Graph):
         shape: ints, names of sizes ("batch"), Dims, or None for a size of its own.
         """
         with asking("placeholder", name):
-            attributes = {"dtype": as_dtype(dtype), "shape": self._shape(shape, name)}
+            attributes = {"dtype": as_dtype(dtype), "shape": self.declared_shape(shape, name)}
             node = self.make(OPS["placeholder"], (), attributes, name=name, unique=True)
         return Tensor(self, node.start)
 
@@ -282,7 +143,7 @@ class Graph(schema.Graph):
                 start = super().constant(as_array(initial))
             dtype, given = start.type
             if shape is not None:
-                declared = self._shape(shape, name)
+                declared = self.declared_shape(shape, name)
                 fixed = [
                     a == b for a, b in zip(declared, given, strict=False) if isinstance(a, int)
                 ]
@@ -323,7 +184,7 @@ class Graph(schema.Graph):
                     seen.add(self.producers[i])
                     stack.append(self.producers[i])
 
-    def _shape(self, shape: Any, name: str | None) -> Shape:
+    def declared_shape(self, shape: Any, name: str | None) -> Shape:
         """A shape with names for sizes, None replaced by a name of its own."""
         if shape is None:
             raise ShapeError(
@@ -413,32 +274,7 @@ class Graph(schema.Graph):
             body = Graph(self.seed, self.strict)
             body.outer, body.body_name = self, name
             body.functions = self.functions
-            inputs = []
-            for index, given in enumerate(input_types):
-                dtype, shape = given.type if isinstance(given, Handle) else given
-                attributes = {
-                    "index": index,
-                    "dtype": as_dtype(dtype),
-                    "shape": body._shape(shape, f"{name}_{index}"),
-                }
-                inputs.append(body.source("parameter", attributes))
-            scope = SCOPE.set("")
-            try:
-                with body:
-                    returned = function(*inputs)
-            finally:
-                SCOPE.reset(scope)
-            several = isinstance(returned, tuple | list)
-            outputs = list(returned) if several else [returned]
-            for output in outputs:
-                if not isinstance(output, Handle):
-                    raise UsageError(
-                        "a body returns tensors",
-                        expected="a tensor, or a tuple of tensors",
-                        found=f"{output!r:.80}, a {type(output).__name__}",
-                    )
-                body.check_owner(output, f"the body {name!r}")
-            made = Function(name, body, tuple(i.id for i in inputs), tuple(o.id for o in outputs))
+            made = traced(body, name, function, input_types)
             with self.lock:
                 self.add_function(made)
 

@@ -275,7 +275,17 @@ def test_j8_deep_sharing_is_linear() -> None:
 
 def test_the_public_list_is_complete() -> None:
     public = {n for n in vars(sad) if not n.startswith("_")}
-    modules = {"building", "graph", "indexing", "layout", "numbers", "operands", "ops", "sites"}
-    modules |= {"current", "tensor"}
+    modules = {
+        "bodies",
+        "building",
+        "graph",
+        "indexing",
+        "layout",
+        "numbers",
+        "operands",
+        "ops",
+        "sites",
+    }
+    modules |= {"current", "recorder", "tensor"}
     assert public - modules == set(sad.__all__)
     assert len(sad.__all__) == len(set(sad.__all__))

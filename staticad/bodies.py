@@ -1,0 +1,47 @@
+"""Bodies: functions of the user's, traced into graphs of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from staticad_schema.errors import UsageError
+from staticad_schema.graph import Function
+from staticad_schema.handle import Handle
+from staticad_schema.types import as_dtype
+
+from .current import SCOPE
+
+
+def traced(
+    body: Any, name: str, function: Callable[..., Any], input_types: Sequence[Any]
+) -> Function:
+    """The function as a body: `body` is an empty graph, which takes its nodes.
+
+    input_types: a (dtype, shape), or a tensor of that type, for each argument.
+    """
+    inputs = []
+    for index, given in enumerate(input_types):
+        dtype, shape = given.type if isinstance(given, Handle) else given
+        attributes = {
+            "index": index,
+            "dtype": as_dtype(dtype),
+            "shape": body.declared_shape(shape, f"{name}_{index}"),
+        }
+        inputs.append(body.source("parameter", attributes))
+    scope = SCOPE.set("")
+    try:
+        with body:
+            returned = function(*inputs)
+    finally:
+        SCOPE.reset(scope)
+    outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
+    for output in outputs:
+        if not isinstance(output, Handle):
+            raise UsageError(
+                "a body returns tensors",
+                expected="a tensor, or a tuple of tensors",
+                found=f"{output!r:.80}, a {type(output).__name__}",
+            )
+        body.check_owner(output, f"the body {name!r}")
+    return Function(name, body, tuple(i.id for i in inputs), tuple(o.id for o in outputs))
