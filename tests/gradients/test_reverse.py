@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from staticad.gradients import reverse
 from staticad.gradients.cone import cone
 from tests.lines import line_ahead
 
@@ -221,17 +222,26 @@ def test_gradient_nodes_know_their_forward_line() -> None:
     assert forward in str(graph.site(ddx.node.forward_site))
 
 
-def test_J9_the_walk_costs_what_the_part_costs() -> None:
-    with sad.Graph() as graph:
+def test_J9_a_thousand_small_gradients_in_a_large_graph_visit_what_they_touch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    visits = []
+
+    def counted(*args: Any) -> Any:
+        part = cone(*args)
+        visits.append(len(part.nodes))
+        return part
+
+    monkeypatch.setattr(reverse, "cone", counted)
+    with sad.Graph():
         x = sad.placeholder("float32", (), name="x")
         chain = [x]
-        for _ in range(2000):
+        for _ in range(100_000):
             chain.append(sad.sin(chain[-1]))
-        for k in range(0, 1990, 10):
-            part = cone(graph, [chain[k + 10].id], [chain[k].id])
-            assert len(part.nodes) <= 11
-        whole = cone(graph, [chain[-1].id], [x.id])
-        assert len(whole.nodes) == 2001
+        for k in range(0, 100_000, 100):
+            sad.gradients(chain[k + 10], chain[k])
+    # The ten nodes between, and the node of x itself.
+    assert visits == [11] * 1000
 
 
 def test_J8_a_diamond_chain_is_linear() -> None:
