@@ -20,7 +20,6 @@ from staticad_schema.errors import (
 )
 from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
-from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.types import as_dtype, shape_text
 
@@ -62,11 +61,10 @@ class Graph(Recorder):
         """The Tensor of a value id; a Variable for the value of state."""
         return Variable(self, value) if value in self._variables else Tensor(self, value)
 
-    def append_trusted(self, node: Node) -> None:
-        """Add a node whose types and wiring are known to be right."""
-        if node.op == "variable":
-            self._variables.add(node.start)
-        super().append_trusted(node)
+    def add_variable(self, spec: VariableSpec) -> None:
+        """Declare state whose node is in the graph already."""
+        super().add_variable(spec)
+        self._variables.add(self.nodes[spec.node].start)
 
     # ------------------------------------------------------------- names
 

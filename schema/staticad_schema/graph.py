@@ -94,6 +94,7 @@ class Graph:
         self._names: dict[str, int] = {}
         self._site_ids: dict[Site, int] = {NO_SITE: 0}
         self._constants: dict[tuple[Any, bytes], int] = {}
+        self._scalars: dict[tuple[Any, type, Any], int] = {}
         self._forward_site = 0
         self._fixed_site: int | None = None
         self._control: tuple[int, ...] = ()
@@ -115,7 +116,6 @@ class Graph:
         if site is None:
             site = self.current_site() if self._fixed_site is None else self._fixed_site
         try:
-            complete = definition.attributes(attributes or {})
             operands = [self.types[i] for i in inputs]
             if len(operands) != len(definition.inputs) and not definition.takes(len(operands)):
                 raise ArgumentError(
@@ -123,7 +123,11 @@ class Graph:
                     expected=f"{len(definition.inputs)}: {', '.join(definition.inputs)}",
                     found=str(len(operands)),
                 )
-            inferred = definition.infer(*operands, **self.resolved(complete))
+            complete = definition.attributes(attributes or {})
+            if complete:
+                inferred = definition.infer(*operands, **self.resolved(complete))
+            else:
+                inferred = definition.infer(*operands)
         except StaticadError as error:
             asked = definition.name + (f" {name!r}" if name is not None else "")
             raise error.locate(
@@ -179,12 +183,20 @@ class Graph:
 
     def scalar(self, value: bool | int | float | complex, dtype: Any) -> int:
         """The value id of a 0-d constant; equal constants are one node."""
+        known = (dtype, value.__class__, value)
+        found = self._scalars.get(known)
+        if found is not None:
+            return found
         array = weak_array(value, dtype)
         key = (dtype, array.tobytes())
         found = self._constants.get(key)
         if found is None:
+            array.flags.writeable = False
             found = self.append(OPS["constant"], (), {"value": array}).start
             self._constants[key] = found
+        # Zeros of either sign are equal keys, and so are complex numbers with them.
+        if value and not isinstance(value, complex):
+            self._scalars[known] = found
         return found
 
     def constant(self, array: np.ndarray[Any, Any]) -> Handle:
