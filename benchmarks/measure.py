@@ -39,11 +39,12 @@ MOST_STEPS = 20_000
 
 
 def environment() -> dict[str, str]:
-    """This process's environment; an interpreter in it finds what this checkout holds."""
+    """This process's environment; an interpreter in it finds what this checkout holds, and keeps
+    compiled modules, as an installed package's are."""
     root = Path(__file__).parent.parent
     folders = [str(root / part) for part in (".", "schema", "executor")]
     path = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path}
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def peak_rss_mb() -> float:
