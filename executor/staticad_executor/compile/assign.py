@@ -123,6 +123,7 @@ class _Draft:
         self.copies: dict[int, int] = {}
         self.steps: list[_Step] = []
         self.kinds: list[str] = []
+        self.kernels: dict[Any, Elementwise] = {}
 
     def write(self) -> None:
         needed = self.needed()
@@ -136,7 +137,7 @@ class _Draft:
             if group.kind == "region":
                 self.kinds.append("region")
                 shape: Any = self.types[nodes[members[0]].start].shape
-                if math.prod(shape) <= WHOLE_ELEMENTS:
+                if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
                     self.small_region(members)
                 else:
                     self.large_region(members, group.outputs)
@@ -219,19 +220,27 @@ class _Draft:
         """One instruction a node."""
         nodes, views, steps = self.graph.nodes, self.views, self.steps
         step = len(self.kinds) - 1
+        scalar = not self.types[nodes[members[0]].start].shape
         for index in members:
             node = nodes[index]
             reads = node.inputs
             if views:
                 reads = tuple([self.walked(v) for v in reads])
-            steps.append(_Step((index,), reads, (node.start,), self.elementwise(index, node), step))
+            chosen = self.elementwise(index, node, scalar)
+            steps.append(_Step((index,), reads, (node.start,), chosen, step))
 
-    def elementwise(self, index: int, node: Node) -> Elementwise:
+    def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
         types = self.types
-        return elementwise(
-            node.op, self.bound.node_attributes(index),
-            tuple([types[v].dtype for v in node.inputs]), types[node.start].dtype,
-        )  # fmt: skip
+        dtypes = tuple([types[v].dtype for v in node.inputs])
+        if node.attributes:
+            attributes = self.bound.node_attributes(index)
+            return elementwise(node.op, attributes, dtypes, types[node.start].dtype, scalar)
+        key = node.op, scalar, dtypes
+        found = self.kernels.get(key)
+        if found is None:
+            out = types[node.start].dtype
+            found = self.kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
+        return found
 
     def large_region(self, members: Sequence[int], leaving: Sequence[int]) -> None:
         """One instruction for all nodes."""

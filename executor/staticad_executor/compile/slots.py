@@ -5,10 +5,12 @@ from __future__ import annotations
 import bisect
 
 LINE = 64
+SCALAR = 16
 
 
 class Slots:
-    """sizes: the bytes of each slot, multiples of a cache line.
+    """sizes: the bytes of each slot, multiples of a cache line, or
+    `SCALAR`.
 
     A request takes the free slot that fits best, but none more than `WASTE` times as large;
     where there is none, a smaller free slot grows, which costs only the difference.
@@ -23,7 +25,8 @@ class Slots:
 
     def take(self, nbytes: int) -> int:
         """A slot of at least so many bytes."""
-        size = max((nbytes + LINE - 1) // LINE * LINE, LINE)
+        # Scalars are packed, so that a long chain of them stays in cache.
+        size = (nbytes + LINE - 1) // LINE * LINE if nbytes > SCALAR else SCALAR
         exact = self._free.get(size)
         if exact:
             return exact.pop()

@@ -30,28 +30,39 @@ class Elementwise(NamedTuple):
     native: bool
 
 
-def elementwise(op: str, attributes: Mapping[str, Any], dtypes: tuple[DType, ...],
-                out: DType) -> Elementwise:  # fmt: skip
-    """The kernel of an elementwise op for operands and an output of these dtypes."""
-    if attributes:
-        return _elementwise(op, tuple(attributes.items()), dtypes, out)
-    return _elementwise(op, (), dtypes, out)
+def elementwise(
+    op: str,
+    attributes: Mapping[str, Any],
+    dtypes: tuple[DType, ...],
+    out: DType,
+    scalar: bool = False,
+) -> Elementwise:
+    """The kernel of an elementwise op for operands and an output of these dtypes.
+
+    scalar: for 0-d arrays only.
+    """
+    return _elementwise(op, tuple(attributes.items()), dtypes, out, scalar)
 
 
 @lru_cache(maxsize=4096)
 def _elementwise(
-    op: str, attributes: tuple[tuple[str, Any], ...], dtypes: tuple[DType, ...], out: DType
+    op: str,
+    attributes: tuple[tuple[str, Any], ...],
+    dtypes: tuple[DType, ...],
+    out: DType,
+    scalar: bool,
 ) -> Elementwise:
     definition = OPS[op]
     halves = any(dtype in WIDENED for dtype in (*dtypes, out))
     if not halves or not definition.widen:
-        special = _SPECIAL.get(op)
+        special = (_SCALAR.get(op) if scalar else None) or _SPECIAL.get(op)
         if special is not None and not (op == "cast" and dtypes[0] in REAL_OF):
             return Elementwise(special, op in _OVERLAPPING, True)
         ufunc = _FLOAT_UFUNCS.get(op) if out.kind == "f" else definition.numpy
         ufunc = ufunc or definition.numpy
         if isinstance(ufunc, np.ufunc) and _computes(ufunc, dtypes, out):
-            return Elementwise(ufunc, True, True)
+            # Complex products of one element round differently in place.
+            return Elementwise(ufunc, out.kind != "c", True)
     given, types = dict(attributes), (TensorType(out, ()),)
 
     def by_meaning(*arrays: Array) -> None:
@@ -80,6 +91,13 @@ def _multiply_no_nan(d: Array, g: Array, out: Array) -> None:
         spoiled = np.isnan(out)
         spoiled &= np.equal(g, 0)
         np.copyto(out, g, where=spoiled)
+
+
+def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
+    np.multiply(d, g, out)
+    product = out.item()
+    if product != product and g == 0:
+        np.copyto(out, g)
 
 
 def _where(condition: Array, x: Array, y: Array, out: Array) -> None:
@@ -131,6 +149,7 @@ _SPECIAL: dict[str, Function] = {
     "clip": _clip,
     "relu": _relu,
 }
+_SCALAR: dict[str, Function] = {"multiply_no_nan": _multiply_no_nan_scalar}
 _OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum"})
 
 # Ops whose meaning asks for the dtype first; on floats it is this ufunc.
