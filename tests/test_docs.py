@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import staticad as sad
 from docs import generate, graph_picture
 from staticad_schema.op import OPS
 
@@ -67,6 +69,16 @@ def test_picture_tells_forward_from_gradient_nodes() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_in_pages_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"\bsad\.([a-zA-Z_][\w.]*\w)", text):
+        # cbrt is what add-an-op.md adds.
+        assert name == "cbrt" or operator.attrgetter(name)(sad), name
+    for name in re.findall(r"\bsession\.(?!py\b)(\w+)", text):
+        assert hasattr(sad.Session, name) or name == "variables", name
 
 
 def test_layout_names_files_that_exist() -> None:
