@@ -61,7 +61,7 @@ def prepared(program: Program, device: str) -> Callable[[Array], Any]:
 
 
 def seconds(run: Callable[[Array], Any]) -> float:
-    """The median of single calls."""
+    """The shortest of single calls: what disturbs a call only ever adds to it."""
     at = np.asarray(0.5, np.float32)
     for _ in range(20):
         run(at)
@@ -70,7 +70,7 @@ def seconds(run: Callable[[Array], Any]) -> float:
         began = clock()
         run(at)
         times.append(clock() - began)
-    return float(np.median(times))
+    return min(times)
 
 
 def measure(device: str) -> Record:
