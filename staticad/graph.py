@@ -177,6 +177,12 @@ class Graph(Recorder):
                     expected="a value that needs no feed",
                     found=f"placeholder {self.value_name(node.start)!r} ({self.site(node.site)})",
                 )
+            if node.definition.effect == "writes":
+                raise GraphError(
+                    "the initial value writes a variable",
+                    expected="a value that only reads",
+                    found=f"{self.value_name(node.start)!r} ({self.site(node.site)})",
+                )
             for i in node.inputs:
                 if self.producers[i] not in seen:
                     seen.add(self.producers[i])

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from staticad_schema import dims
+from staticad_schema.dims import Shape
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.graph import VariableSpec
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
 
 from .building import build
-from .sites import asking, user_site
+from .sites import asking
 from .tensor import Tensor
 
 After = Effect | Handle | Iterable[Effect | Handle]
@@ -124,15 +125,22 @@ class Variable(Tensor):
                     hint=f"use .astype({dtype.name!r})",
                 )
             x = x.astype(dtype)
-        if x.type.shape != shape and len(x.type.shape) <= len(shape) and dims.is_static(shape):
-            try:
-                return build("broadcast_to", (x,), {"shape": shape})
-            except ShapeError as error:
-                raise ShapeError(
-                    "the value does not fit the variable",
-                    expected=f"{self.type}, as {self.describe()}",
-                    found=x.describe(),
-                    hint=error.hint,
-                    site=user_site(),
-                ) from None
+        if x.type.shape != shape and _broadcasts(x.type.shape, shape):
+            return build("broadcast_to", (x,), {"shape": shape})
+        if len(x.type.shape) != len(shape) or any(
+            dims.same_size(a, b) is False for a, b in zip(x.type.shape, shape, strict=True)
+        ):
+            raise ShapeError(
+                "the value does not fit the variable",
+                expected=f"{self.type}, as {self.describe()}",
+                found=x.describe(),
+            )
         return x
+
+
+def _broadcasts(small: Shape, large: Shape) -> bool:
+    """Whether a value is repeated to fill a variable of known size."""
+    if not dims.is_static(large) or len(small) > len(large):
+        return False
+    aligned = zip(reversed(small), reversed(large), strict=False)
+    return all(a == 1 or a == b for a, b in aligned)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, UsageError
+from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
+from staticad_schema.types import BOOL
 
 from ..building import build
 from ..graph import current_graph
@@ -76,6 +77,13 @@ def assert_(
     with asking("assert_", name):
         graph = graph_of("assert_", cond, x)
         condition = tensor("assert_", cond, graph)
+        if condition.dtype != BOOL:
+            raise DTypeError(
+                "the condition is no bool",
+                expected="a tensor of dtype bool",
+                found=condition.describe(),
+                hint="compare it: x != 0",
+            )
         attributes = {"message": _text(message)}
         if x is None:
             node = graph.make(OPS["check_only"], (condition.id,), attributes, name=name)

@@ -208,6 +208,21 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "does not fit",
         lambda g: g.variable(np.zeros(3, F)).assign(np.ones(4, F)),
     ),
+    "assignment of another rank": (
+        ValueError,
+        "does not fit",
+        lambda g: g.variable(np.zeros(3, F), shape=("n",)).assign(np.ones((2, 2), F)),
+    ),
+    "initial value that writes": (
+        sad.GraphError,
+        "writes a variable",
+        lambda g: g.variable(g.variable(1.0).assign(2.0)),
+    ),
+    "assertion of a number": (
+        TypeError,
+        "compare it",
+        lambda g: sad.assert_(vector(g), "no"),  # noqa: PT009
+    ),
     "write in a body": (
         sad.GraphError,
         "a body writes",
