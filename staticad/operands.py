@@ -48,6 +48,10 @@ def result(x: Any) -> Tensor:
 def tensors(asked: str, *values: Any) -> tuple[Tensor, ...]:
     """Tensors of one graph and dtype.  Numbers and lists are weak.  Raises GraphError."""
     graph = graph_of(asked, *values)
+    if all(isinstance(v, Tensor) and v.graph is graph for v in values):
+        same = values[0].dtype
+        if all(v.dtype is same for v in values[1:]):
+            return values
     strong: DType | None = None
     first: Tensor | None = None
     ready: list[Any] = []

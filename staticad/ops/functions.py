@@ -6,12 +6,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from staticad_schema.errors import UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.op import OPS, Op
 from staticad_schema.types import DEFAULT_FLOAT, INEXACT
 
 from ..building import build
-from ..operands import tensors
+from ..operands import result, tensors
 from ..sites import asking
 from ..tensor import Tensor
 
@@ -33,36 +34,43 @@ def elementwise_ops() -> list[Op]:
 
 def function(definition: Op) -> Callable[..., Tensor]:
     """The function that applies the op to tensors, arrays and numbers."""
-    name = definition.name
     count = len(definition.inputs)
 
-    def call(*operands: Any, **keywords: Any) -> Tensor:
-        if len(operands) == 1 and not keywords and count == 1 and isinstance(operands[0], Handle):
-            result = operands[0].graph.apply(definition, operands, {})
-        else:
-            bound = signature.bind(*operands, **keywords)
-            label = bound.arguments.get("name")
-            with asking(name, label):
-                ready = tensors(name, *bound.args)
-                if name == "divide" and ready[0].type.kind not in INEXACT:
-                    ready = tuple(t.astype(DEFAULT_FLOAT) for t in ready)
-                result = build(name, ready, label=label)
-        assert isinstance(result, Tensor)
-        return result
+    op_name = definition.name
 
+    def call(*operands: Any, name: str | None = None) -> Tensor:
+        if name is None and count == 1 == len(operands) and isinstance(operands[0], Handle):
+            made = operands[0].graph.apply(definition, operands, {})
+        else:
+            with asking(op_name, name):
+                if len(operands) != count:
+                    raise UsageError(
+                        "wrong number of operands",
+                        expected=f"{count}: {', '.join(definition.inputs)}",
+                        found=str(len(operands)),
+                    )
+                ready = tensors(op_name, *operands)
+                if op_name == "divide" and ready[0].type.kind not in INEXACT:
+                    ready = tuple(t.astype(DEFAULT_FLOAT) for t in ready)
+                made = build(op_name, ready, label=name)
+        return result(made)
+
+    call.__name__ = call.__qualname__ = op_name
+    call.__module__ = "staticad"
+    call.__doc__ = definition.doc
+    call.__dict__["__signature__"] = _signature(definition)
+    return call
+
+
+def _signature(definition: Op) -> inspect.Signature:
     positional = [
-        inspect.Parameter(n, inspect.Parameter.POSITIONAL_ONLY, annotation="Operand")
-        for n in definition.inputs
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, annotation="Operand")
+        for name in definition.inputs
     ]
     keyword = inspect.Parameter(
         "name", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None"
     )
-    signature = inspect.Signature([*positional, keyword], return_annotation="Tensor")
-    call.__name__ = call.__qualname__ = name
-    call.__module__ = "staticad"
-    call.__doc__ = definition.doc
-    call.__dict__["__signature__"] = signature
-    return call
+    return inspect.Signature([*positional, keyword], return_annotation="Tensor")
 
 
 def stub() -> str:
