@@ -469,6 +469,9 @@ def _overwritten(
 
 def _read_before(fused: Fused, step: _Step, operand: int, output: int) -> bool:
     """Whether a region reads an operand for the last time no later than it writes an output."""
+    if any(kernel.unguarded is not None for kernel, *_ in fused.parts):
+        # A tile with a NaN is computed twice, from operands that must still be there.
+        return False
     k, out = step.reads.index(operand), step.writes.index(output)
     writer = next(p for p, part in enumerate(fused.parts) if part[3] == out)
     readers = [p for p, part in enumerate(fused.parts) if k in part[1]]

@@ -23,11 +23,14 @@ Function = Callable[..., Any]
 class Elementwise(NamedTuple):
     """function: called with the operands and then the output array.  overlap: whether the
     output may be the memory of an operand of the same size.  native: whether it avoids
-    temporaries."""
+    temporaries.  spreads_nan: whether the result is NaN wherever an operand is.  unguarded:
+    for a kernel that looks for NaN and then corrects, the part before that."""
 
     function: Function
     overlap: bool
     native: bool
+    spreads_nan: bool = False
+    unguarded: Function | None = None
 
 
 def elementwise(
@@ -57,12 +60,14 @@ def _elementwise(
     if not halves or not definition.widen:
         special = (_SCALAR.get(op) if scalar else None) or _SPECIAL.get(op)
         if special is not None and not (op == "cast" and dtypes[0] in REAL_OF):
-            return Elementwise(special, op in _OVERLAPPING, True)
+            unguarded = np.multiply if special is _multiply_no_nan else None
+            spreads = op in _SPREAD_NAN or unguarded is not None
+            return Elementwise(special, op in _OVERLAPPING, True, spreads, unguarded)
         ufunc = _FLOAT_UFUNCS.get(op) if out.kind == "f" else definition.numpy
         ufunc = ufunc or definition.numpy
         if isinstance(ufunc, np.ufunc) and _computes(ufunc, dtypes, out):
             # Complex products of one element round differently in place.
-            return Elementwise(ufunc, out.kind != "c", True)
+            return Elementwise(ufunc, out.kind != "c", True, op in _SPREAD_NAN)
     given, types = dict(attributes), (TensorType(out, ()),)
 
     def by_meaning(*arrays: Array) -> None:
@@ -100,9 +105,28 @@ def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
         np.copyto(out, g)
 
 
+# From here on choosing by bit masks is faster than choosing element by element.
+MASKED_ELEMENTS = 1024
+_MASKS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+
+
 def _where(condition: Array, x: Array, y: Array, out: Array) -> None:
-    np.copyto(out, y)
-    np.copyto(out, x, where=condition)
+    word = _MASKS.get(out.dtype.itemsize) if out.size >= MASKED_ELEMENTS else None
+    if word is None or out.dtype.kind == "c":
+        np.copyto(out, y)
+        np.copyto(out, x, where=condition)
+        return
+    chosen = out.view(word)
+    np.copyto(chosen, condition)
+    if x.ndim == 0 and not x.view(word).any():
+        # y where the mask condition - 1 is all ones, zero bits elsewhere.
+        np.subtract(chosen, 1, chosen)
+        np.bitwise_and(chosen, y.view(word), chosen)
+        return
+    np.negative(chosen, chosen)
+    difference = np.bitwise_xor(x.view(word), y.view(word))
+    np.bitwise_and(chosen, difference, chosen)
+    np.bitwise_xor(chosen, y.view(word), chosen)
 
 
 def _cast(x: Array, out: Array) -> None:
@@ -149,6 +173,16 @@ _SPECIAL: dict[str, Function] = {
     "clip": _clip,
     "relu": _relu,
 }
+# Not among them: pow (1 ** NaN is 1), hypot, copysign, comparisons and choices.
+_SPREAD_NAN = frozenset(
+    {
+        "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "conj",
+        "cos", "cosh", "divide", "exp", "expm1", "floor", "log", "log10", "log1p", "log2",
+        "maximum", "minimum", "multiply", "negative", "positive", "reciprocal", "round",
+        "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+    }
+)  # fmt: skip
+
 _SCALAR: dict[str, Function] = {"multiply_no_nan": _multiply_no_nan_scalar}
 _OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum"})
 

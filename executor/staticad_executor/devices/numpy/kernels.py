@@ -141,7 +141,9 @@ def _arg(function: Callable[..., Any]) -> Maker:
 def _one_hot(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     if outputs[0].dtype in WIDENED or outputs[0].kind == "complex":
         return None
-    classes = np.arange(attributes["depth"])
+    depth, dtype = attributes["depth"], operands[0].dtype
+    # Comparing in the indices' own dtype saves a conversion of each.
+    classes = np.arange(depth, dtype=dtype if depth <= np.iinfo(dtype).max else np.int64)
 
     def run(indices: Array, out: Array) -> None:
         np.equal(indices[..., None], classes, out, casting="unsafe")

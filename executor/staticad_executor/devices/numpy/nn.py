@@ -18,8 +18,8 @@ Function = Callable[..., Any]
 # NumPy's stubs do not know `out` and `keepdims` by position, which is the fastest way.
 _sum: Any = np.add.reduce
 
-# NumPy reduces a short last axis row by row at several times the cost of an element; taking
-# the maximum column by column gives the same value, because a maximum has no rounding.
+# NumPy reduces a short last axis row by row, at several times the cost of an element.  The
+# maximum over the rows of the transposed copy is the same value: a maximum has no rounding.
 SHORT_AXIS = 64
 
 
@@ -27,10 +27,8 @@ def _maximum(x: Array, axis: int) -> Array:
     """The maximum along an axis, which stays with size 1; -inf where it is empty."""
     size = x.shape[axis]
     if axis == x.ndim - 1 and 0 < size <= SHORT_AXIS and x.size > 4 * size:
-        top = np.array(x[..., :1])
-        columns = top[..., 0]
-        for k in range(1, size):
-            np.maximum(columns, x[..., k], out=columns)
+        turned = np.array(x.reshape(-1, size).T, order="C")
+        top: Array = np.maximum.reduce(turned, 0).reshape(*x.shape[:-1], 1)
         return top
     return np.asarray(np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf))
 
@@ -68,15 +66,16 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
     axis = attributes["axis"]
     shape: Any = operands[0].shape
     classes = shape[axis]
-    unsigned = operands[1].kind == "uint"
-    if axis != len(shape) - 1 or unsigned:
+    if axis != len(shape) - 1 or not classes:
         return _by_meaning("cross_entropy", attributes, operands)
     # Where each row begins in the flattened logits.
-    rows = np.arange(0, math.prod(shape), max(classes, 1)).reshape(shape[:-1])
+    rows = np.arange(0, math.prod(shape), classes).reshape(shape[:-1])
+    unsigned = np.dtype(f"u{operands[1].dtype.itemsize}")
     meaning = _by_meaning("cross_entropy", attributes, operands)
 
     def run(logits: Array, labels: Array, losses: Array, logs: Array) -> None:
-        if not rows.size or labels.min() < 0 or labels.max() >= classes:
+        # Read as unsigned, a negative label is larger than any class.
+        if not rows.size or np.maximum.reduce(labels.view(unsigned), None) >= classes:
             meaning(logits, labels, losses, logs)
             return
         _log_softmax_into(logits, logs, axis)

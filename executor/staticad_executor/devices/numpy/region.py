@@ -26,11 +26,11 @@ Call = tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 
 # Measured on two cores: calls on fewer elements lose to the cost of a call, and two threads
 # on fewer lose to handing over the interpreter's lock.
-TILE_ELEMENTS = 1 << 14
+TILE_ELEMENTS = 1 << 15
 THREADED_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
-PARALLEL_ELEMENTS = 1 << 18
+PARALLEL_ELEMENTS = 1 << 17
 
 
 class Part(NamedTuple):
@@ -71,9 +71,9 @@ class Region:
         self.moving = [k for k, own in enumerate(self.cut.operands) if own is not None]
         self.still = [k for k, own in enumerate(self.cut.operands) if own is None]
         self.indices = _indices(self.cut)
-        self.cells = count
-        self.calls, self.registers = _compile(parts, len(operands), count)
-        self.cells += len(self.registers)
+        self.calls, self.registers, targets = _compile(parts, len(operands), count)
+        self.hopeful = _hopeful(parts, self.calls, len(operands), targets)
+        self.cells = count + len(self.registers)
 
     @property
     def scratch_bytes(self) -> int:
@@ -128,13 +128,17 @@ class Region:
         for cells in (full, rest):
             for k in self.still:
                 cells[k] = arrays[k]
-        calls, moving, cancel = self.calls, self.moving, registers.token[0]
+        hopeful, moving, cancel = self.hopeful, self.moving, registers.token[0]
         for is_full, index in self.indices[start:stop]:
             cells = full if is_full else rest
             for k in moving:
                 cells[k] = arrays[k][index[k]]
-            for function, pick in calls:
-                function(*pick(cells))
+            try:
+                for function, pick in hopeful:
+                    function(*pick(cells))
+            except _SpoiledError:
+                for function, pick in self.calls:
+                    function(*pick(cells))
             if cancel is not None and cancel.is_set():
                 raise CancelledError("the run was cancelled", asked="run")
         for cells in (full, rest):
@@ -195,8 +199,49 @@ def _indices(cut: Tiling) -> list[tuple[bool, list[tuple[Any, ...] | None]]]:
     return result
 
 
-def _compile(parts: Sequence[Part], operands: int, count: int) -> tuple[list[Call], list[DType]]:
-    """The calls of one tile, and the dtypes of the registers they use."""
+class _SpoiledError(Exception):
+    """A tile has a NaN that may come from a product with zero."""
+
+
+def _require_no_nan(array: Array) -> None:
+    # Any NaN makes the sum of squares NaN, at a fraction of the cost of `isnan`.
+    square = np.vdot(array, array)
+    if square != square:
+        raise _SpoiledError
+
+
+def _hopeful(
+    parts: Sequence[Part], calls: Sequence[Call], operands: int, targets: Sequence[int]
+) -> list[Call]:
+    """The calls of a tile with guarded products left unguarded.
+
+    NaN spreads: where none of the values that products flow into last is NaN, no product was,
+    and nothing needed correction.  So only those last values are looked at; if one is NaN,
+    the tile is computed again with the guards.
+    """
+    tainted = bytearray(operands + len(parts))
+    flows_on = bytearray(operands + len(parts))
+    for k, part in enumerate(parts, start=operands):
+        if part.kernel.unguarded is not None:
+            tainted[k] = 1
+        if part.kernel.spreads_nan:
+            for value in part.inputs:
+                if tainted[value]:
+                    tainted[k] = flows_on[value] = 1
+    result: list[Call] = []
+    for k, part in enumerate(parts, start=operands):
+        function, pick = calls[k - operands]
+        result.append((part.kernel.unguarded or function, pick))
+        if tainted[k] and not flows_on[k]:
+            target = targets[k - operands]
+            result.append((_require_no_nan, operator.itemgetter(slice(target, target + 1))))
+    return result
+
+
+def _compile(
+    parts: Sequence[Part], operands: int, count: int
+) -> tuple[list[Call], list[DType], list[int]]:
+    """The calls of one tile, the dtypes of the registers they use, and where each writes."""
     last = [-1] * (operands + len(parts))
     for position, part in enumerate(parts):
         for k in part.inputs:
@@ -235,7 +280,7 @@ def _compile(parts: Sequence[Part], operands: int, count: int) -> tuple[list[Cal
             free.setdefault(_key(part.dtype), []).append(target)
         picks = [cell[k] for k in part.inputs]
         calls.append((part.kernel.function, operator.itemgetter(*picks, target)))
-    return calls, registers
+    return calls, registers, cell[operands:]
 
 
 def _key(dtype: DType) -> int:
