@@ -100,7 +100,7 @@ def test_nan_and_overflow_are_data() -> None:
     np.testing.assert_array_equal(result, np.array([np.nan, -np.inf, np.inf], np.float32))
 
 
-def test_l4_byte_swapped_arrays_are_read() -> None:
+def test_L4_byte_swapped_arrays_are_read() -> None:
     session, x, y = passing("float32", (None, None))
     value = np.arange(6, dtype=">f4").reshape(2, 3)
     np.testing.assert_array_equal(session.run(y, {x: value}), value.astype("f4"))
@@ -119,7 +119,7 @@ def test_strided_unaligned_and_read_only_arrays_are_read() -> None:
         np.testing.assert_array_equal(session.run(y, {x: value}), np.asarray(value))
 
 
-def test_k2_feeds_are_not_written() -> None:
+def test_K2_feeds_are_not_written() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (4,), name="x")
         v = sad.variable(np.zeros(4, np.float32), name="v")
@@ -150,7 +150,7 @@ def test_feeds_are_not_kept() -> None:
     assert sys.getrefcount(value) == count
 
 
-def test_k7_reading_a_big_endian_array_twice_gives_the_same() -> None:
+def test_K7_reading_a_big_endian_array_twice_gives_the_same() -> None:
     session, x, y = passing("int64", (None,))
     value = np.array([1, -2, 1 << 40], ">i8")
     kept = value.tobytes()

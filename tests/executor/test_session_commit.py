@@ -206,7 +206,7 @@ def test_step_pins_the_stream_and_the_counter_stays() -> None:
         session.run(x, step=-1)
 
 
-def test_j11_unrelated_nodes_do_not_change_random_numbers() -> None:
+def test_J11_unrelated_nodes_do_not_change_random_numbers() -> None:
     draws = []
     for extra in (False, True):
         with sad.Graph(seed=5) as graph:

@@ -53,7 +53,7 @@ def test_infinity_is_bad_where_it_is_born_and_data_where_it_is_given() -> None:
     assert "log 'log'" in str(info.value)
 
 
-def test_j13_a_write_of_infinity_is_bad() -> None:
+def test_J13_a_write_of_infinity_is_bad() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (), name="x")
         v = sad.variable(F32(1), name="v")
@@ -65,7 +65,7 @@ def test_j13_a_write_of_infinity_is_bad() -> None:
         assert session.variables["v"] == 1
 
 
-def test_j13_a_float16_epsilon_that_vanished_is_found_in_the_update() -> None:
+def test_J13_a_float16_epsilon_that_vanished_is_found_in_the_update() -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.ones(3, np.float16), name="v")
         second_moment = sad.zeros_like(v)

@@ -56,7 +56,7 @@ def test_scalars_are_zero_dimensional_arrays() -> None:
     assert f"{result:.2f}" == "5.00"
 
 
-def test_h4_fetch_of_none_says_so() -> None:
+def test_H4_fetch_of_none_says_so() -> None:
     with sad.Graph() as graph:
         v = scalar(5, "v")
     session = sad.Session(graph)
@@ -116,7 +116,7 @@ def test_callable_is_run_prepared() -> None:
 
 
 @both_engines
-def test_j1_plain_reads_see_the_start_of_the_run(checked: bool) -> None:
+def test_J1_plain_reads_see_the_start_of_the_run(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         before = v * 10
@@ -129,7 +129,7 @@ def test_j1_plain_reads_see_the_start_of_the_run(checked: bool) -> None:
 
 
 @both_engines
-def test_j3_read_behind_an_assign_that_changes_the_size(checked: bool) -> None:
+def test_J3_read_behind_an_assign_that_changes_the_size(checked: bool) -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.zeros(1, F32), name="v", shape=(None,))
         grown = v.assign(sad.ones(3))
@@ -143,7 +143,7 @@ def test_j3_read_behind_an_assign_that_changes_the_size(checked: bool) -> None:
 
 
 @both_engines
-def test_j4_identity_of_a_variable_is_not_its_buffer(checked: bool) -> None:
+def test_J4_identity_of_a_variable_is_not_its_buffer(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         old = sad.identity(v)
@@ -153,7 +153,7 @@ def test_j4_identity_of_a_variable_is_not_its_buffer(checked: bool) -> None:
 
 
 @both_engines
-def test_i14_a_dependency_on_an_effect_runs_once_and_before(checked: bool) -> None:
+def test_I14_a_dependency_on_an_effect_runs_once_and_before(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         grown = v.assign_add(1)
@@ -165,7 +165,7 @@ def test_i14_a_dependency_on_an_effect_runs_once_and_before(checked: bool) -> No
 
 
 @both_engines
-def test_i15_equal_assigns_are_both_kept(checked: bool) -> None:
+def test_I15_equal_assigns_are_both_kept(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
         first = v.assign(v * 2)
@@ -212,7 +212,7 @@ def test_only_what_is_fetched_is_written(checked: bool) -> None:
 
 
 @both_engines
-def test_d14_scatter_update_of_a_variable(checked: bool) -> None:
+def test_D14_scatter_update_of_a_variable(checked: bool) -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.arange(12, dtype=F32).reshape(6, 2), name="v")
         update = v.assign(v.at[np.array([0, 2])].set(np.array([[9, 9], [8, 8]], F32)))
@@ -279,7 +279,7 @@ def test_sessions_may_share_variables() -> None:
 # -------------------------------------------------------------------- memory
 
 
-def test_k3_results_are_the_callers_own() -> None:
+def test_K3_results_are_the_callers_own() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (1000,), name="x")
         v = sad.variable(np.ones(1000, F32), name="v")
@@ -302,7 +302,7 @@ def test_k3_results_are_the_callers_own() -> None:
     np.testing.assert_array_equal(session.variables["v"], 1 + 2 * feed)
 
 
-def test_k5_a_thousand_runs_keep_no_memory() -> None:
+def test_K5_a_thousand_runs_keep_no_memory() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", ("n", 100), name="x")
         v = sad.variable(np.zeros(100, F32), name="v")
@@ -319,7 +319,7 @@ def test_k5_a_thousand_runs_keep_no_memory() -> None:
     assert len(set(live[1:])) == 1
 
 
-def test_k8_a_snapshot_is_never_changed_by_runs() -> None:
+def test_K8_a_snapshot_is_never_changed_by_runs() -> None:
     with sad.Graph() as graph:
         v = sad.variable(np.zeros(1000, F32), name="v")
         grown = v.assign_add(1)
@@ -372,7 +372,7 @@ def test_what_is_no_graph_is_refused() -> None:
         sad.Session("model.sad")  # type: ignore[arg-type]
 
 
-def test_j16_growth_from_the_same_line_warns_after_the_first_run() -> None:
+def test_J16_growth_from_the_same_line_warns_after_the_first_run() -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
     session = sad.Session(graph)

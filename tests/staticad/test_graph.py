@@ -115,7 +115,7 @@ def test_equal_scalars_are_one_node() -> None:
         assert run(graph, [1 / (x * 0.0 + 0.0), 1 / (-(x * 0.0) - 0.0)], {x: 1.0})[1] == -np.inf
 
 
-def test_j16_growth_between_runs_warns_with_the_line() -> None:
+def test_J16_growth_between_runs_warns_with_the_line() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (), name="x")
         with sad.Session(graph) as session, warnings.catch_warnings(record=True) as caught:
@@ -129,7 +129,7 @@ def test_j16_growth_between_runs_warns_with_the_line() -> None:
     assert growth[0].lineno == int(expected.rpartition(":")[2])
 
 
-def test_j16_growth_raises_in_a_strict_graph() -> None:
+def test_J16_growth_raises_in_a_strict_graph() -> None:
     with sad.Graph(strict=True) as graph:
         x = sad.placeholder("float32", (), name="x")
         with sad.Session(graph) as session:
@@ -262,7 +262,7 @@ def test_stop_gradient() -> None:
     assert run(graph, g, {x: 3.0}) == 3
 
 
-def test_j8_deep_sharing_is_linear() -> None:
+def test_J8_deep_sharing_is_linear() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", ())
         y = x

@@ -15,7 +15,7 @@ NAMES = ["concave points_mean", ",", "x:0", "_x", "größe ∇", "", "n" * 300, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_l9_any_text_is_a_name(name: str, tmp_path: Path) -> None:
+def test_L9_any_text_is_a_name(name: str, tmp_path: Path) -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (), name=name)
         v = sad.variable(1.0, name=name + "v")

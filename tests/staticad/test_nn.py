@@ -61,7 +61,7 @@ def test_softmax_and_its_logarithm(axis: int, symbolic: bool) -> None:
     agrees(found, np.log(expected), 1e-14)
 
 
-def test_a36_softmax_of_a_masked_row() -> None:
+def test_A36_softmax_of_a_masked_row() -> None:
     x = np.array([[-INF, -INF], [-INF, 3.0]])
     for function, other in ((sad.nn.softmax, [0.0, 1.0]), (sad.nn.log_softmax, [-INF, 0.0])):
         found = apply(function, x)
@@ -71,7 +71,7 @@ def test_a36_softmax_of_a_masked_row() -> None:
 
 @pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize(("label", "value", "slope"), [(1, 1000.0, [1, -1]), (0, 0.0, [0, 0])])
-def test_a31_cross_entropy_of_large_logits(
+def test_A31_cross_entropy_of_large_logits(
     dense: bool, label: int, value: float, slope: list[float]
 ) -> None:
     with sad.Graph() as graph:

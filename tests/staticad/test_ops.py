@@ -49,13 +49,13 @@ def test_sums_of_small_integers_are_wide() -> None:
     agrees(apply(lambda x: x.sum(), a), np.array(1000, np.int64))
 
 
-def test_b13_mean_and_var_of_integers_promote() -> None:
+def test_B13_mean_and_var_of_integers_promote() -> None:
     a = np.array([250, 2], np.uint8)
     agrees(apply(sad.mean, a), np.array(126, np.float32))
     agrees(apply(sad.var, a), np.array(124.0**2, np.float32))
 
 
-def test_b6_half_floats_are_summed_in_float32() -> None:
+def test_B6_half_floats_are_summed_in_float32() -> None:
     a = np.array([32000] * 4 + [-32000] * 4, np.float16)
     agrees(apply(sad.sum, a), np.array(0, np.float16))
     agrees(apply(sad.mean, np.full(1000, 100, np.float16)), np.array(100, np.float16))
@@ -65,7 +65,7 @@ def test_b6_half_floats_are_summed_in_float32() -> None:
     assert float(run(graph, y)) == 4992  # the bfloat16 next to 5,000
 
 
-def test_b8_empty_reductions() -> None:
+def test_B8_empty_reductions() -> None:
     empty = np.zeros((2, 0, 4), np.float32)
     assert apply(sad.sum, empty) == 0
     assert apply(sad.prod, empty) == 1
@@ -73,7 +73,7 @@ def test_b8_empty_reductions() -> None:
     assert apply(lambda x: sad.max(x, axis=0), empty).shape == (0, 4)
 
 
-def test_a18_std_of_a_constant_and_of_one_element() -> None:
+def test_A18_std_of_a_constant_and_of_one_element() -> None:
     for values in ([3.0], [2.0, 2.0, 2.0]):
         with sad.Graph() as graph:
             x = sad.placeholder("float64", (None,))
@@ -255,7 +255,7 @@ def test_functions_take_numbers_and_arrays_in_the_current_graph() -> None:
     assert found[2] == 3
 
 
-def test_l13_the_smallest_integer_survives() -> None:
+def test_L13_the_smallest_integer_survives() -> None:
     smallest = np.iinfo(np.int64).min
     with sad.Graph() as graph:
         y = sad.full_like(sad.zeros(2, dtype="int64"), smallest)

@@ -180,7 +180,7 @@ def test_a_saved_step_trains_by_itself(tmp_path: Path) -> None:
         assert further.variables["Adam/step"] == 3
 
 
-def test_j13_an_epsilon_that_vanishes_is_warned_of() -> None:
+def test_J13_an_epsilon_that_vanishes_is_warned_of() -> None:
     graph, loss = model("float16")
     with graph, pytest.warns(UserWarning, match="epsilon 1e-08 is 0 in float16"):
         Adam(0.1).minimize(loss)

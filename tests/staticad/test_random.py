@@ -39,7 +39,7 @@ def scoped(name: str, build: Build) -> Build:
     return inside
 
 
-def test_j11_other_nodes_do_not_change_the_numbers() -> None:
+def test_J11_other_nodes_do_not_change_the_numbers() -> None:
     expected = numbers(plain)
     assert numbers(plain, before=lambda: sad.exp(sad.zeros(3) + 1)) == expected
     assert numbers(plain, before=scoped("elsewhere", plain)) == expected
@@ -50,7 +50,7 @@ def test_j11_other_nodes_do_not_change_the_numbers() -> None:
     assert numbers(scoped("elsewhere", plain)) != expected
 
 
-def test_j11_a_name_decides_alone() -> None:
+def test_J11_a_name_decides_alone() -> None:
     def named() -> Any:
         return sad.random.normal((4,), name="w")
 

@@ -221,7 +221,7 @@ def test_variables_are_read_and_written() -> None:
     assert last.tolist() == [5, 6]
 
 
-def test_j3_a_read_after_a_write_sees_the_new_size() -> None:
+def test_J3_a_read_after_a_write_sees_the_new_size() -> None:
     with sad.Graph() as graph:
         v = sad.variable(sad.zeros(1), name="v", shape=("n",))
         grown = v.assign(np.ones(3, np.float32))
