@@ -22,7 +22,7 @@ class Compiled:
         self,
         graph: Graph,
         fetches: Sequence[Any],
-        feeds: Mapping[Any, Array] | None = None,
+        feeds: Mapping[Any, Any] | None = None,
         effects: Sequence[Any] = (),
         variables: Mapping[str, Array] | None = None,
         rewrites: Collection[str] = ("exact",),

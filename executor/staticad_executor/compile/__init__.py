@@ -115,4 +115,7 @@ def structure(
     return Structure(grouped, pending(program), threads, report, runs)
 
 
-__all__ = ["ONCE", "STAGES", "Plan", "Program", "Source", "Structure", "structure"]
+__all__ = [
+    "ONCE", "STAGES", "Plan", "Program", "Source", "Structure", "structure",
+    "select", "rewrite", "place", "group", "order", "bind", "assign", "emit",
+]  # fmt: skip

@@ -85,6 +85,12 @@ class _Walk:
         self.known: dict[Hashable, int] = {}
         self.budget = Budget()
         self.depth = 0
+        self.changed = False
+
+    def applied(self, name: str) -> None:
+        """Note that a rewrite applied."""
+        self.report.applied[name] += 1
+        self.changed = True
 
     def run(self) -> Program:
         if not (self.table or self.folds or self.merges):
@@ -92,7 +98,6 @@ class _Walk:
         graph, out = self.program.graph, self.out
         values: list[int] = []
         indices: list[int] = []
-        changed = False
         impure = {name for name, op in OPS.items() if op.effect != "pure"} | {"parameter", "group"}
         for node in graph.nodes:
             start = len(out.types)
@@ -114,15 +119,13 @@ class _Walk:
                 # What waits for an effect stays a node of its own.
                 first = self.merged(moved)
                 values.extend(range(first, first + len(node.types)))
-                changed = changed or first != start
                 continue
             value = self.rewritten(moved)
             values.append(value)
             if value != start:
-                changed = True
                 # Whoever was ordered behind this node is ordered behind what it became.
                 indices[-1] = out.producers[value]
-        if not changed:
+        if not self.changed:
             return self.program
         return rewired(self.program, out, values, indices)
 
@@ -143,7 +146,7 @@ class _Walk:
             value = entry.apply(self, node)
             if value is None or out.types[value] == node.types[0]:
                 if value is not None:
-                    self.report.applied[entry.name] += 1
+                    self.applied(entry.name)
                 return value
         except (StaticadError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             first = str(error).partition("\n")[0]
@@ -172,7 +175,7 @@ class _Walk:
         arrays = folded(node, operands)
         if arrays is None:
             return None
-        self.report.applied["fold"] += 1
+        self.applied("fold")
         return node._replace(op="constant", inputs=(), attributes={"value": arrays[0]}, after=())
 
     def operand(self, value: int) -> np.ndarray[Any, Any] | None:
@@ -189,7 +192,7 @@ class _Walk:
         key = node_key(node) if self.merges else None
         found = self.known.get(key)
         if found is not None:
-            self.report.applied["merge"] += 1
+            self.applied("merge")
             return found
         out = self.out
         start = len(out.types)

@@ -67,6 +67,9 @@ def _contiguous(function: Callable[..., Any], **more: Any) -> Callable[..., Arra
 
 def _fixed_dtype(function: Callable[..., Any]) -> Callable[..., Array]:
     def meaning(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+        if not axis:
+            # NumPy would add to 0, and so lose the sign of -0.
+            return x
         x = np.asarray(x, order="C")
         return np.asarray(function(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
 
@@ -299,8 +302,11 @@ def logsumexp(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 def _sum_to(x: Array, *, shape: tuple[int, ...]) -> Array:
     lead = x.ndim - len(shape)
     spread = tuple(lead + a for a, s in enumerate(shape) if s == 1 != x.shape[lead + a])
+    axis = (*range(lead), *spread)
+    if not axis:
+        return x
     x = np.asarray(x, order="C")
-    return np.reshape(np.sum(x, axis=(*range(lead), *spread), dtype=x.dtype), shape)
+    return np.reshape(np.sum(x, axis=axis, dtype=x.dtype), shape)
 
 
 def _batch_sum_to(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:

@@ -107,7 +107,7 @@ def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
 
 # From here on choosing by bit masks is faster than choosing element by element.
 MASKED_ELEMENTS = 1024
-_MASKS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+_MASKS: dict[int, Any] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
 def _where(condition: Array, x: Array, y: Array, out: Array) -> None:

@@ -80,6 +80,8 @@ def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
 def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
     def make(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
         axis, keepdims = attributes["axis"], attributes["keepdims"]
+        if not axis:
+            return copy_kernel()
         dtype = operands[0].dtype if fixed else None
         reduce: Any = ufunc.reduce
 
@@ -103,6 +105,8 @@ def _sum_to(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     lead = len(have) - len(want)
     spread = [lead + a for a, size in enumerate(want) if size == 1 != have[lead + a]]
     axis, dtype = (*range(lead), *spread), operands[0].dtype
+    if not axis:
+        return copy_kernel()
     kept = tuple(size for a, size in enumerate(have) if a not in axis)
     reduce: Any = np.add.reduce
     if kept == want:
