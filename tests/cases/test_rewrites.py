@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor.compile import rewrite, select
+from staticad_executor.compile.rewrite import Report
+from staticad_executor.compile.rules import KINDS, RULES
+from staticad_executor.compile.verify import verify
 from staticad_schema.op import OPS
 
 from .running import Function, build, value
@@ -152,6 +156,26 @@ def test_I17_values_used_twice_are_not_overwritten() -> None:
     found = unchanged(f, x)
     e = np.exp(x)
     np.testing.assert_array_equal(found, np.stack([e + 1, e * 2, -e, e]))
+
+
+@pytest.mark.parametrize("rewrites", [(), *((rule,) for rule in RULES), KINDS], ids=str)
+@pytest.mark.parametrize("rows", [4, "n"])
+def test_I19_every_pass_output_passes_the_verifier(rewrites: Any, rows: int | str) -> None:
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", (rows, 3), name="x")
+        labels = sad.placeholder("int32", (rows,), name="labels")
+        hidden = sad.nn.gelu(sad.nn.dense(x, 5, name="first")) ** 2.0 / 3.0
+        scores = sad.nn.dense(sad.nn.layer_norm(sad.nn.dropout(hidden, 0.5)), 2, name="second")
+        loss = sad.nn.cross_entropy(scores, labels)
+        train = sad.optimizers.Adam(0.1).minimize(loss)
+    feeds = {x.id: x.type, labels.id: labels.type}
+    program = select(graph, [loss.id], [train.node_index], feeds)
+    verify(program)
+    report = Report()
+    verify(rewrite(program, rewrites, report=report))
+    assert not report.failed
+    if rewrites == KINDS:
+        assert {"merge", "fold"} <= set(report.applied)
 
 
 def test_I20_quotient_and_remainder_of_negatives() -> None:
