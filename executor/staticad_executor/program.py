@@ -8,15 +8,14 @@ return one; they know neither variables nor feeds, only values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from staticad_schema.dims import Dim
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
+from staticad_schema.text import line
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Program:
 
     def text(self) -> str:
         """One line a node, then the outputs."""
-        lines = [node_text(self.graph, index) for index in range(len(self.graph.nodes))]
+        lines = [line(self.graph, index) for index in range(len(self.graph.nodes))]
         lines += [f"fetch %{value}" for value in self.fetches]
         lines += [f"write {name!r} %{value}" for name, value in self.writes]
         return "\n".join(lines) + "\n"
@@ -110,8 +109,7 @@ def pruned(program: Program) -> Program:
                 node.scope, node.device, node.site, node.forward_site,
             )
         )  # fmt: skip
-        values[node.start] = start
-        for k in range(1, len(node.types)):
+        for k in range(len(node.types)):
             values[node.start + k] = start + k
     return rewired(program, copy, values, indices)
 
@@ -135,32 +133,3 @@ def is_symbolic(attribute: Any) -> bool:
     if isinstance(attribute, tuple):
         return any(map(is_symbolic, attribute))
     return isinstance(attribute, Dim)
-
-
-def node_text(graph: Graph, index: int, values: Iterable[str] | None = None) -> str:
-    """A node as one line; `values` are the texts of its inputs."""
-    node = graph.nodes[index]
-    arguments = list(values) if values is not None else [f"%{v}" for v in node.inputs]
-    arguments += [f"{k}={attribute_text(v)}" for k, v in node.attributes.items()]
-    text = f"{node.op}({', '.join(arguments)})"
-    if node.types:
-        left = ", ".join(f"%{v}" for v in node.outputs)
-        text = f"{left} = {text} : {', '.join(map(str, node.types))}"
-    if node.after:
-        text += " after " + ", ".join(f"#{i}" for i in node.after)
-    return f"{text}  # {node.name}" if node.name is not None else text
-
-
-def attribute_text(value: Any) -> str:
-    """An attribute for readers; large arrays by their type only."""
-    if isinstance(value, np.ndarray):
-        if value.size <= 4:
-            return f"{value.dtype.name}{value.tolist()}"
-        return f"{value.dtype.name}{list(value.shape)}"
-    if isinstance(value, np.dtype):
-        return str(value.name)
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(attribute_text, value)) + ("," if len(value) == 1 else "") + ")"
-    if isinstance(value, Dim):
-        return str(value)
-    return repr(value)

@@ -23,8 +23,9 @@ from typing import Literal, NamedTuple
 
 from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
+from staticad_schema.text import line
 
-from ..program import Program, node_text
+from ..program import Program
 from .place import Placed
 
 GroupKind = Literal["region", "kernel", "view"]
@@ -66,7 +67,7 @@ class Grouped:
         for k, group in enumerate(self.groups):
             outputs = ", ".join(f"%{v}" for v in group.outputs)
             lines.append(f"{k} {group.kind} @{group.device} -> {outputs}")
-            lines += [f"  {node_text(graph, index)}" for index in group.nodes]
+            lines += [f"  {line(graph, index)}" for index in group.nodes]
         return "\n".join(lines) + "\n"
 
 

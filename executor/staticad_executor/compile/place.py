@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from staticad_schema.text import line
+
 from ..devices.base import Device
-from ..program import Program, node_text
+from ..program import Program
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +22,7 @@ class Placed:
     def text(self) -> str:
         """The program's lines, each with its device."""
         graph = self.program.graph
-        lines = [f"@{device} {node_text(graph, i)}" for i, device in enumerate(self.devices)]
+        lines = [f"@{device} {line(graph, i)}" for i, device in enumerate(self.devices)]
         return "\n".join([*lines, *self.notes]) + "\n"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from staticad_schema import dims
 from staticad_schema.errors import PlanError
 from staticad_schema.op import OPS
+from staticad_schema.text import line
 from staticad_schema.types import TensorType
 
-from ..program import Program, node_text
+from ..program import Program
 
 
 def verify(program: Program) -> None:
@@ -18,7 +19,7 @@ def verify(program: Program) -> None:
     graph = program.graph
     count = 0
     for index, node in enumerate(graph.nodes):
-        text = node_text(graph, index)
+        text = line(graph, index)
         if node.start != count or any(v >= node.start or v < 0 for v in node.inputs):
             raise PlanError("value ids are out of order", asked="verify", found=text)
         if any(before >= index for before in node.after):
