@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema import dims
 from staticad_schema.errors import GradientError, GraphError
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import INEXACT
+from staticad_schema.types import INEXACT, KINDS, TensorType
 
 from .cone import is_inexact
-from .fit import filled
+from .fit import broadcast, filled
+
+Array = np.ndarray[Any, Any]
 
 
 def handles(given: Any, what: str, asked: str) -> list[Any]:
@@ -24,7 +27,7 @@ def handles(given: Any, what: str, asked: str) -> list[Any]:
             f"{what} is no tensor",
             asked=asked,
             expected="a tensor or a list of tensors",
-            found=type(given).__name__,
+            found=_shown(given),
         )
     for item in items:
         if not isinstance(item, Handle):
@@ -32,9 +35,19 @@ def handles(given: Any, what: str, asked: str) -> list[Any]:
                 f"{what} holds something that is no tensor",
                 asked=asked,
                 expected="tensors",
-                found=repr(item)[:80],
+                found=_shown(item),
             )
     return list(items)
+
+
+def single(given: Any, what: str, asked: str) -> Any:
+    """A tensor.  Raises GradientError for anything else."""
+    items = handles(given, what, asked)
+    if len(items) != 1:
+        raise GradientError(
+            f"{what} is not one tensor", asked=asked, expected="a tensor", found=f"{len(items)}"
+        )
+    return items[0]
 
 
 def common_graph(tensors: Sequence[Any], asked: str) -> Graph:
@@ -89,24 +102,47 @@ def _seed(graph: Graph, given: Any, tensor: Any, what: str, asked: str) -> Any |
         return None
     if isinstance(given, WEAK):
         return filled(graph, given, tensor.type)
-    seed = (
-        graph.constant(np.asarray(given)) if isinstance(given, np.ndarray | np.generic) else given
-    )
-    if not isinstance(seed, Handle):
-        raise GradientError(
-            f"a {what} is no tensor",
-            asked=asked,
-            expected="a tensor, an array, a scalar or None",
-            found=type(given).__name__,
-        )
+    seed = given if isinstance(given, Handle) else graph.constant(_data(given, tensor, what, asked))
     if seed.graph is not graph:
         common_graph([tensor, seed], asked)
-    if seed.type != tensor.type:
+    fits = seed.type.dtype == tensor.type.dtype and len(seed.type.shape) == len(tensor.type.shape)
+    # Sizes that are not known yet may turn out equal: the run decides.
+    if not fits or any(
+        dims.same_size(a, b) is False
+        for a, b in zip(seed.type.shape, tensor.type.shape, strict=True)
+    ):
         raise GradientError(
             f"a {what} does not have the type of its tensor",
             asked=asked,
             expected=f"{tensor.type}, as {tensor.describe()}",
-            found=str(seed.type),
+            found=seed.describe() if seed is given else str(seed.type),
             site=graph.site(graph.current_site()),
         )
-    return seed
+    return broadcast(seed, tensor.type)
+
+
+def _data(given: Any, tensor: Any, what: str, asked: str) -> Array:
+    """An array, or a nested list of numbers, in the tensor's dtype, as an assignment converts."""
+    dtype = tensor.type.dtype
+    problem, found = f"a {what} is no tensor", _shown(given)
+    if isinstance(given, np.ndarray | np.generic | list | tuple):
+        try:
+            array = np.asarray(given)
+        except ValueError:
+            array = np.asarray(None)
+        if np.can_cast(array.dtype, dtype, "same_kind"):
+            return array.astype(dtype)
+        if array.dtype in KINDS:
+            problem = f"a {what} does not convert to {dtype.name} by itself"
+            found = str(TensorType(array.dtype, array.shape))
+    raise GradientError(
+        problem,
+        asked=asked,
+        expected=f"a tensor, an array or a nested list of numbers, of {tensor.type}; "
+        "a scalar, or None",
+        found=found,
+    )
+
+
+def _shown(given: Any) -> str:
+    return f"{given!r:.80}, a {type(given).__name__}"

@@ -25,6 +25,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
 from staticad_schema.types import REAL_OF
 
+from ..sites import asking
 from . import arguments
 from .cone import ancestors
 from .forward import jvp
@@ -106,35 +107,36 @@ def check_gradients(
     >>> report = sad.testing.check_gradients(y, x, {x: np.array([0.1, 0.2, 0.3])}, order=2)
     """
     asked = "check_gradients"
-    targets = arguments.handles(ys, "ys", asked)
-    sources = arguments.handles(xs, "xs", asked)
-    given = arguments.common_graph([*targets, *sources], asked)
-    # The nodes of the check are made in a copy: the user's graph stays as it is.
-    graph = given.copy()
-    targets = [graph.handle(y.id) for y in targets]
-    sources = [graph.handle(x.id) for x in sources]
-    arguments.check_differentiable(graph, targets, "a y", asked)
-    arguments.check_differentiable(graph, sources, "an x", asked)
-    unknown = [m for m in modes if m not in MODES]
-    if unknown or not modes or order < 1 or projections < 1:
-        raise GradientError(
-            "nothing to check",
-            asked=asked,
-            expected=f"modes of {MODES}, order and projections of at least 1",
-            found=f"modes {tuple(modes)}, order {order}, projections {projections}",
-        )
-    _refuse_randomness(graph, targets, run)
-    with Session(graph, variables=variables) as session:
-        point = _Point(graph, session, sources, dict(feeds or {}), run, step, rtol, atol)
-        rng = np.random.default_rng(seed)
-        comparisons: list[Comparison] = []
-        for _ in range(projections):
-            scalar = _project(graph, targets, point, rng)
-            for k in range(1, order + 1):
-                direction = point.direction(rng)
-                (products, scalar) = _products(graph, scalar, sources, direction, modes)
-                comparisons += point.compare(products, direction, k)
-    return GradientReport(tuple(comparisons))
+    with asking(asked):
+        targets = arguments.handles(ys, "ys", asked)
+        sources = arguments.handles(xs, "xs", asked)
+        given = arguments.common_graph([*targets, *sources], asked)
+        # The nodes of the check are made in a copy: the user's graph stays as it is.
+        graph = given.copy()
+        targets = [graph.handle(y.id) for y in targets]
+        sources = [graph.handle(x.id) for x in sources]
+        arguments.check_differentiable(graph, targets, "a y", asked)
+        arguments.check_differentiable(graph, sources, "an x", asked)
+        unknown = [m for m in modes if m not in MODES]
+        if unknown or not modes or order < 1 or projections < 1:
+            raise GradientError(
+                "nothing to check",
+                asked=asked,
+                expected=f"modes of {MODES}, order and projections of at least 1",
+                found=f"modes {tuple(modes)}, order {order}, projections {projections}",
+            )
+        _refuse_randomness(graph, targets, run)
+        with Session(graph, variables=variables) as session:
+            point = _Point(graph, session, sources, dict(feeds or {}), run, step, rtol, atol)
+            rng = np.random.default_rng(seed)
+            comparisons: list[Comparison] = []
+            for _ in range(projections):
+                scalar = _project(graph, targets, point, rng)
+                for k in range(1, order + 1):
+                    direction = point.direction(rng)
+                    (products, scalar) = _products(graph, scalar, sources, direction, modes)
+                    comparisons += point.compare(products, direction, k)
+        return GradientReport(tuple(comparisons))
 
 
 @dataclass(frozen=True)

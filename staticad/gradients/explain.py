@@ -12,6 +12,7 @@ from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.types import KINDS
 
+from ..sites import asking
 from . import arguments
 from .cone import ancestors, cone, is_inexact, passes
 
@@ -47,52 +48,59 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
     'x' reaches the result only through floor, whose derivative is zero everywhere
     """
     asked = "explain_gradient"
-    (y,) = arguments.handles(y, "y", asked)
-    (x,) = arguments.handles(x, "x", asked)
-    graph = arguments.common_graph([y, x], asked)
-    name = repr(graph.value_name(x.id))
-    for t in (x, y):
-        if not is_inexact(graph, t.id):
+    with asking(asked):
+        y, x = arguments.single(y, "y", asked), arguments.single(x, "x", asked)
+        graph = arguments.common_graph([y, x], asked)
+        name = repr(graph.value_name(x.id))
+        for t in (x, y):
+            if not is_inexact(graph, t.id):
+                return Explanation(
+                    False,
+                    f"{graph.value_name(t.id)!r} has dtype {t.type.dtype.name}, "
+                    "which is not differentiable",
+                )
+        part = cone(graph, [y.id], [x.id])
+        if y.id in part.active:
+            path = _path(
+                graph,
+                y.id,
+                x.id,
+                lambda node, k: node.inputs[k] in part.active and passes(OPS[node.op], k),
+            )
+            refusing = _undefined_on(graph, path)
+            if refusing is None:
+                return Explanation(True, f"the result depends on {name}", _lines(graph, path))
+            node, why = refusing
             return Explanation(
                 False,
-                f"{graph.value_name(t.id)!r} has dtype {t.type.dtype.name}, "
-                "which is not differentiable",
+                f"{name} reaches the result through {_named(graph, node)}, "
+                f"which has no derivative: {why}",
+                _lines(graph, path),
             )
-    part = cone(graph, [y.id], [x.id])
-    if y.id in part.active:
-        path = _path(
-            graph,
-            y.id,
-            x.id,
-            lambda node, k: node.inputs[k] in part.active and passes(OPS[node.op], k),
-        )
-        refusing = _undefined_on(graph, path)
-        if refusing is None:
-            return Explanation(True, f"the result depends on {name}", _lines(graph, path))
-        node, why = refusing
+        visited = ancestors(graph, [y.id], x.id)
+        reached = _reached(graph, visited, x.id)
+        if y.id in reached:
+            cuts = _cuts(graph, visited, part.active)
+            return Explanation(
+                False,
+                f"{name} reaches the result only through " + " and ".join(cuts),
+                _lines(graph, _path(graph, y.id, x.id, lambda node, k: node.inputs[k] in reached)),
+            )
         return Explanation(
-            False,
-            f"{name} reaches the result through {_named(graph, node)}, "
-            f"which has no derivative: {why}",
-            _lines(graph, path),
+            False, f"the result does not depend on {name}", hint=_instead(graph, visited, y, x)
         )
-    visited = ancestors(graph, [y.id], x.id)
-    reached = _reached(graph, visited, x.id)
-    if y.id in reached:
-        cuts = _cuts(graph, visited, part.active)
-        return Explanation(
-            False,
-            f"{name} reaches the result only through " + " and ".join(cuts),
-            _lines(graph, _path(graph, y.id, x.id, lambda node, k: node.inputs[k] in reached)),
-        )
+
+
+def _instead(graph: Graph, visited: list[int], y: Any, x: Any) -> str | None:
+    """What was meant, perhaps, by the derivative of a y with respect to an x unknown to it."""
+    if x.id in cone(graph, [x.id], [y.id]).active:
+        return f"it is {graph.value_name(x.id)!r} that depends on the result: exchange the two"
     twin = _look_alike(graph, visited, x.node)
-    return Explanation(
-        False,
-        f"the result does not depend on {name}",
-        hint=None
-        if twin is None
-        else f"it depends on {_named(graph, twin)}, which is equal to {name} "
-        "but another node; differentiate with respect to that one",
+    if twin is None:
+        return None
+    return (
+        f"it depends on {_named(graph, twin)}, which is equal to {graph.value_name(x.id)!r} "
+        "but another node; differentiate with respect to that one"
     )
 
 

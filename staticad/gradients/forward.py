@@ -9,6 +9,7 @@ from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 
+from ..sites import asking
 from . import arguments
 from .cone import cone, passes
 from .expansion import expand_node
@@ -35,25 +36,29 @@ def jvp(ys: Any, xs: Any, tangents: Any = None, *, stop_gradients: Any = ()) -> 
     6.0
     """
     asked = "jvp"
-    targets = arguments.handles(ys, "ys", asked)
-    sources = arguments.handles(xs, "xs", asked)
-    stops = arguments.handles(stop_gradients, "stop_gradients", asked)
-    if not targets or not sources:
-        raise GradientError(
-            f"{'xs' if targets else 'ys'} is empty", asked=asked, expected="at least one tensor"
-        )
-    graph = arguments.common_graph([*targets, *sources, *stops], asked)
-    arguments.check_differentiable(graph, targets, "a y", asked)
-    arguments.check_differentiable(graph, sources, "an x", asked)
-    with graph.derived_from():
-        given: dict[int, Any] = {}
-        for x, t in zip(
-            sources, arguments.seeds(graph, tangents, sources, "tangent", asked), strict=True
-        ):
-            t = filled(graph, 1.0, x.type) if t is None else t
-            given[x.id] = t if x.id not in given else OPS["add"](given[x.id], t)
-        found = pushforward(graph, given, [y.id for y in targets], [s.id for s in stops])
-        return [found[y.id] if y.id in found else filled(graph, 0.0, y.type) for y in targets]
+    with asking(asked):
+        targets = arguments.handles(ys, "ys", asked)
+        sources = arguments.handles(xs, "xs", asked)
+        stops = arguments.handles(stop_gradients, "stop_gradients", asked)
+        if not targets or not sources:
+            raise GradientError(
+                f"{'xs' if targets else 'ys'} is empty",
+                asked=asked,
+                expected="at least one tensor",
+                found="none",
+            )
+        graph = arguments.common_graph([*targets, *sources, *stops], asked)
+        arguments.check_differentiable(graph, targets, "a y", asked)
+        arguments.check_differentiable(graph, sources, "an x", asked)
+        with graph.derived_from():
+            given: dict[int, Any] = {}
+            for x, t in zip(
+                sources, arguments.seeds(graph, tangents, sources, "tangent", asked), strict=True
+            ):
+                t = filled(graph, 1.0, x.type) if t is None else t
+                given[x.id] = t if x.id not in given else OPS["add"](given[x.id], t)
+            found = pushforward(graph, given, [y.id for y in targets], [s.id for s in stops])
+            return [found[y.id] if y.id in found else filled(graph, 0.0, y.type) for y in targets]
 
 
 def pushforward(

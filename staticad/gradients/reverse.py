@@ -14,6 +14,7 @@ from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 
+from ..sites import asking
 from . import arguments
 from .cone import cone
 from .expansion import expand_node
@@ -57,30 +58,33 @@ def gradients(
     12.0 12.0
     """
     asked = "gradients"
-    targets = arguments.handles(ys, "ys", asked)
-    sources = arguments.handles(xs, "xs", asked)
-    stops = arguments.handles(stop_gradients, "stop_gradients", asked)
-    if unconnected not in ("raise", "zero", "none"):
-        raise GradientError(
-            "unknown policy", asked=asked, expected="'raise', 'zero' or 'none'",
-            found=repr(unconnected),
-        )  # fmt: skip
-    if not targets:
-        raise GradientError("ys is empty", asked=asked, expected="at least one tensor")
-    graph = arguments.common_graph([*targets, *sources, *stops], asked)
-    if not sources:
-        return []
-    arguments.check_differentiable(graph, targets, "a y", asked)
-    arguments.check_differentiable(graph, sources, "an x", asked)
-    with graph.derived_from():
-        cotangents = _start(
-            graph, targets, arguments.seeds(graph, grad_ys, targets, "grad_y", asked)
-        )
-        found = pullback(graph, cotangents, [x.id for x in sources], [s.id for s in stops])
-        return [
-            found[x.id] if x.id in found else _absent(graph, targets, x, unconnected)
-            for x in sources
-        ]
+    with asking(asked):
+        targets = arguments.handles(ys, "ys", asked)
+        sources = arguments.handles(xs, "xs", asked)
+        stops = arguments.handles(stop_gradients, "stop_gradients", asked)
+        if unconnected not in ("raise", "zero", "none"):
+            raise GradientError(
+                "unknown policy", asked=asked, expected="'raise', 'zero' or 'none'",
+                found=repr(unconnected),
+            )  # fmt: skip
+        if not targets:
+            raise GradientError(
+                "ys is empty", asked=asked, expected="at least one tensor", found="none"
+            )
+        graph = arguments.common_graph([*targets, *sources, *stops], asked)
+        if not sources:
+            return []
+        arguments.check_differentiable(graph, targets, "a y", asked)
+        arguments.check_differentiable(graph, sources, "an x", asked)
+        with graph.derived_from():
+            cotangents = _start(
+                graph, targets, arguments.seeds(graph, grad_ys, targets, "grad_y", asked)
+            )
+            found = pullback(graph, cotangents, [x.id for x in sources], [s.id for s in stops])
+            return [
+                found[x.id] if x.id in found else _absent(graph, targets, x, unconnected)
+                for x in sources
+            ]
 
 
 def pullback(
