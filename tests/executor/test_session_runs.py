@@ -165,6 +165,18 @@ def test_I14_a_dependency_on_an_effect_runs_once_and_before(checked: bool) -> No
 
 
 @both_engines
+def test_a_check_of_constants_is_all_that_runs(checked: bool) -> None:
+    # What it was folded from is left out, and it has no value to be numbered by.
+    with sad.Graph() as graph:
+        done = sad.assert_(sad.constant(2.0) < sad.constant(3.0), "small")  # noqa: PT009
+        never = sad.assert_(sad.constant(3.0) < sad.constant(2.0), "large")  # noqa: PT009
+    with sad.Session(graph, check_numerics=checked) as session:
+        assert session.run(done) is None
+        with pytest.raises(sad.ExecutionError, match="large"):
+            session.run(never)
+
+
+@both_engines
 def test_I15_equal_assigns_are_both_kept(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
