@@ -454,6 +454,9 @@ def _overwritten(
     if isinstance(chosen, Kernel) or (isinstance(chosen, Elementwise) and not chosen.overlap):
         return -1
     out = types[value]
+    if all(size == 1 for size in out.shape):
+        # On one element NumPy takes an overlap for a risk and copies: thrice the time of a call.
+        return -1
     for root in dying:
         type_ = types[root]
         if type_.shape != out.shape or type_.dtype.itemsize != out.dtype.itemsize:
