@@ -151,6 +151,21 @@ def graph_scale(peer: str, chain: Chain, n: int) -> None:
     chain(program, report)
 
 
+def growth(small: Sequence[Record], large: Sequence[Record]) -> list[Record]:
+    """How many times longer each phase took on a graph than on a smaller one."""
+    return [
+        {
+            "peer": b["peer"],
+            "workload": "graph_scale",
+            "growth": b["phase"],
+            "from": a["n"],
+            "to": b["n"],
+            "times": b["seconds"] / a["seconds"],
+        }
+        for a, b in zip(small, large, strict=False)
+    ]
+
+
 def say(record: Record) -> None:
     """One JSON line on standard output, at once."""
     print(json.dumps(record), flush=True)

@@ -45,7 +45,7 @@ def mlp_train(w: Workload) -> Step:
     rule, layers = w.optimizer, len(w.params) // 2
     with sad.Graph(seed=0) as graph:
         feeds = [
-            sad.placeholder(array.dtype, array.shape, name=name)
+            sad.placeholder(array.dtype, ("batch", *array.shape[1:]), name=name)
             for name, array in w.batches[0].items()
         ]
         h, labels = feeds

@@ -11,6 +11,8 @@ peers; those of the present environment are found as well.
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -29,10 +31,17 @@ SIZES = (10_000, 100_000)
 
 
 def graph_scale(sizes: list[int], device: str) -> None:
-    """Each size in a process of its own, so that the peak memory is that size's."""
+    """Each size in a process of its own, so that the peak memory is that size's; then how each
+    phase grew from one size to the next."""
+    measured: list[list[measure.Record]] = []
     for n in sizes:
         command = [sys.executable, RUNNER, "--chain", str(n), "--device", device]
-        subprocess.run(command, check=True)
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        print(done.stdout, end="", flush=True)
+        measured.append([json.loads(line) for line in done.stdout.splitlines()])
+    for small, large in itertools.pairwise(measured):
+        for record in measure.growth(small, large):
+            measure.say(record)
 
 
 def run(workload: str, device: str, budget: float, sizes: list[int]) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks import startup
 from benchmarks.definitions import WORKLOADS
 from benchmarks.limits import Limits, described, measured
-from benchmarks.measure import Record, environment
+from benchmarks.measure import Record, environment, growth
 
 RUN_LIMIT = 300  # seconds of one process
 CHAIN_LIMIT = 60
@@ -147,16 +147,24 @@ def workload_rows(best: dict[tuple[str, str], Record], limits: Limits) -> Iterat
 
 
 def graph_scale_rows(commands: dict[str, list[str]], sizes: Sequence[int]) -> Iterator[list[str]]:
-    """The phases of the deep chain, for each runner that has it."""
+    """The phases of the deep chain, for each runner that has it, and how they grow."""
+    before: dict[str, list[Record]] = {}
     for n in sizes:
         for peer, command in commands.items():
             lines = records([*command, "--chain", str(n)], CHAIN_LIMIT)
             phases = [r for r in lines if "phase" in r]
             error = next((r["error"] for r in lines if "error" in r), "")
+            grown = {r["growth"]: r["times"] for r in growth(before.get(peer, []), phases)}
+            before[peer] = phases
+            cells = [
+                f"{r['phase']} {duration(r['seconds'])}"
+                + (f" ({grown[r['phase']]:.1f} x)" if r["phase"] in grown else "")
+                for r in phases
+            ]
             yield [
                 str(n),
                 peer,
-                ", ".join(f"{r['phase']} {duration(r['seconds'])}" for r in phases) or "-",
+                ", ".join(cells) or "-",
                 f"{phases[-1]['peak_rss_mb']:.0f}" if phases else "-",
                 error,
             ]

@@ -86,10 +86,15 @@ def test_script_prints_one_line_with_the_fields() -> None:
 
 
 def test_graph_scale_prints_a_line_a_phase() -> None:
-    lines = run_script("--workload", "graph_scale", "--n", "1000")
-    assert [r["phase"] for r in lines] == ["build", "gradients", "save", "load", "plan", "run"]
-    assert all(r["n"] == 1000 and r["peak_rss_mb"] > 0 for r in lines)
-    assert np.isclose(lines[-1]["gradient"], WORKLOADS["small_ops"]().expected[1], rtol=1e-3)
+    phases = ["build", "gradients", "save", "load", "plan", "run"]
+    lines = run_script("--workload", "graph_scale", "--n", "1000", "2000")
+    first, second, grown = lines[:6], lines[6:12], lines[12:]
+    assert [r["phase"] for r in first] == [r["phase"] for r in second] == phases
+    assert all(r["n"] == 1000 and r["peak_rss_mb"] > 0 for r in first)
+    assert np.isclose(first[-1]["gradient"], WORKLOADS["small_ops"]().expected[1], rtol=1e-3)
+    assert [r["growth"] for r in grown] == phases
+    times = [b["seconds"] / a["seconds"] for a, b in zip(first, second, strict=True)]
+    np.testing.assert_allclose([r["times"] for r in grown], times)
 
 
 def test_bare_calls_compute_the_chain() -> None:
