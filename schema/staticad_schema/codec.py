@@ -18,6 +18,7 @@ from google.protobuf.message import DecodeError, EncodeError
 
 from . import migrate, sidecar
 from .check import check_graph
+from .collection import collection_paused
 from .decode import decode_graph
 from .encode import encode_graph
 from .errors import ArgumentError, FormatError
@@ -86,7 +87,7 @@ def save(
             arrays.append(array)
         return names[id(array)]
 
-    with graph.lock:
+    with graph.lock, collection_paused():
         message = _message(graph, sites, externalize)
         if arrays:
             written = sidecar.write(path.parent, arrays)
@@ -121,7 +122,8 @@ def decode(
                 found=repr(message.sidecar.file[:100]),
             )
         tensors = sidecar.read(folder, _reference(message))
-    graph = decode_graph(message, tensors, graph_class)
+    with collection_paused():
+        graph = decode_graph(message, tensors, graph_class)
     nodes = _count(graph)
     if nodes != file.node_count:
         raise FormatError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
@@ -72,7 +73,7 @@ def pushforward(
     found: dict[int, Any] = dict(tangents)
     halted = frozenset(stops)
     nodes = graph.nodes
-    with graph.derived_from() as forward:
+    with collection_paused(), graph.derived_from() as forward:
         for index in part.nodes:
             node = nodes[index]
             if all(v in halted or v not in part.active for v in node.outputs):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
@@ -96,7 +97,7 @@ def pullback(
     nodes = graph.nodes
     pending: dict[int, Any] = {v: g for v, g in cotangents.items() if v in active}
     found: dict[int, Any] = {}
-    with graph.derived_from() as forward:
+    with collection_paused(), graph.derived_from() as forward:
         for index in reversed(part.nodes):
             node = nodes[index]
             gs = [pending.pop(v, None) for v in node.outputs]

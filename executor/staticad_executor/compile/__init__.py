@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from staticad_schema.collection import collection_paused
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
@@ -71,10 +72,11 @@ class Structure:
 
         Raises PlanError where sizes do not go together, and what inference raises.
         """
-        bound = bind(self.grouped, self.waiting, source_shapes)
-        assigned = assign(bound)
-        self.runs.update(stage.__name__ for stage in STAGES[5:])
-        return emit(assigned, self.threads, self._notes())
+        with collection_paused():
+            bound = bind(self.grouped, self.waiting, source_shapes)
+            assigned = assign(bound)
+            self.runs.update(stage.__name__ for stage in STAGES[5:])
+            return emit(assigned, self.threads, self._notes())
 
     def _notes(self) -> list[str]:
         """What `explain` says before the steps."""
@@ -108,11 +110,12 @@ def structure(
     devices = devices or {"numpy": NumpyDevice()}
     report = Report()
     claimed = frozenset().union(*(device.claimed for device in devices.values()))
-    program = select(graph, fetches, effects, feeds)
-    program = rewrite(program, rewrites, claimed, report)
-    grouped = order(group(place(program, devices)))
-    runs = Counter(stage.__name__ for stage in ONCE)
-    return Structure(grouped, pending(program), threads, report, runs)
+    with collection_paused():
+        program = select(graph, fetches, effects, feeds)
+        program = rewrite(program, rewrites, claimed, report)
+        grouped = order(group(place(program, devices)))
+        runs = Counter(stage.__name__ for stage in ONCE)
+        return Structure(grouped, pending(program), threads, report, runs)
 
 
 __all__ = [
