@@ -39,7 +39,7 @@ def test_plan_equals_naive_evaluation(case: Any) -> None:
 def small_tiles(elements: int) -> Iterator[None]:
     """Regions of any size are cut into tiles of so many elements, and threaded."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["staticad_executor.compile.assign"], "WHOLE_ELEMENTS", 0)
+        patch.setattr(sys.modules["staticad_executor.compile.draft"], "WHOLE_ELEMENTS", 0)
         patch.setattr(region, "PARALLEL_ELEMENTS", 1)
         patch.setattr(region, "TILE_ELEMENTS", elements)
         patch.setattr(region, "THREADED_ELEMENTS", elements)

@@ -76,12 +76,12 @@ def test_a_plain_read_sees_the_start_and_writes_apply_in_creation_order() -> Non
 
 
 def test_a_read_behind_a_write_is_the_written_value() -> None:
-    with sad.Graph():
+    with sad.Graph() as graph:
         v = sad.variable(np.ones(2, np.float32), name="v")
         written = v.assign(v * 3)
         late = v.read(after=written)
         result = late + v
-    compiled = Compiled(result.graph, [result], effects=[], variables={"v": np.ones(2, np.float32)})
+    compiled = Compiled(graph, [result], variables={"v": np.ones(2, np.float32)})
     compiled.check()
     assert compiled.run()[0].tolist() == [4, 4]
 

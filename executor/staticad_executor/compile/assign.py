@@ -8,26 +8,22 @@ where the kernel allows that; and what is handed out is written where the caller
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from staticad_schema.graph import Graph
-from staticad_schema.node import Node
 from staticad_schema.types import TensorType
 
-from ..devices.numpy.elementwise import Elementwise, elementwise
-from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
-from ..devices.numpy.region import WHOLE_ELEMENTS
+from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
+from .draft import Draft, Fused, Steps, View, nbytes_of
 from .slots import Slots
 
 Array = np.ndarray[Any, Any]
-View = Callable[[Array], Array]
 
 
 class Cell(NamedTuple):
@@ -48,13 +44,6 @@ class Instruction(NamedTuple):
     writes: tuple[int, ...]
     kernel: Elementwise | Kernel | Fused
     step: int
-
-
-class Fused(NamedTuple):
-    """A large region: its shape, and for each node (kernel, inputs, output) as `Part` has them."""
-
-    shape: tuple[int, ...]
-    parts: tuple[tuple[Elementwise, tuple[int, ...], Any, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,236 +82,12 @@ class Assigned:
 
 def assign(bound: Bound) -> Assigned:
     """Instructions and memory for a program with concrete sizes."""
-    draft = _Draft(bound)
+    draft = Draft(bound)
     draft.write()
     return _place(draft)
 
 
-class _Step(NamedTuple):
-    """An instruction over values."""
-
-    nodes: tuple[int, ...]
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    kernel: Elementwise | Kernel | Fused
-    step: int
-
-
-class _Draft:
-    """Instructions over values, before they have memory."""
-
-    def __init__(self, bound: Bound) -> None:
-        self.bound = bound
-        self.program = bound.grouped.program
-        self.graph: Graph = self.program.graph
-        self.types = list(bound.types)
-        # For each view the value it looks at directly, and how.
-        self.views: dict[int, tuple[int, View]] = {}
-        # A strided stand-in without memory for each view, to ask NumPy for its layout.
-        self.models: dict[int, Array] = {}
-        self.copies: dict[int, int] = {}
-        self.steps: list[_Step] = []
-        self.kinds: list[str] = []
-        self.kernels: dict[Any, Elementwise] = {}
-
-    def write(self) -> None:
-        needed = self.needed()
-        nodes = self.graph.nodes
-        for group in self.bound.grouped.groups:
-            members = [i for i in group.nodes if needed[i]]
-            if not members:
-                continue
-            if group.kind == "view" and self.view(members[0]):
-                continue
-            if group.kind == "region":
-                self.kinds.append("region")
-                shape: Any = self.types[nodes[members[0]].start].shape
-                if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
-                    self.small_region(members)
-                else:
-                    self.large_region(members, group.outputs)
-            elif nodes[members[0]].op != "group":
-                self.kinds.append("kernel")
-                self.kernel(members[0])
-
-    def needed(self) -> bytearray:
-        """Which nodes still have to run, now that some values are constants."""
-        graph, folded = self.graph, self.bound.folded
-        nodes, producers = graph.nodes, graph.producers
-        needed = bytearray(len(nodes))
-        for value in self.program.outputs:
-            needed[producers[value]] = 1
-        for index in self.program.effects:
-            needed[index] = 1
-        draws = self.program.draws
-        for index in range(len(nodes) - 1, -1, -1):
-            if not needed[index]:
-                if not (draws and nodes[index].op == "random_bits"):
-                    continue
-                needed[index] = 1
-            if index in folded:
-                needed[index] = 0
-                continue
-            for value in nodes[index].inputs:
-                needed[producers[value]] = 1
-        return needed
-
-    # -------------------------------------------------------------- views
-
-    def view(self, index: int) -> bool:
-        """Note a view; False if it cannot be one, because elements would have to move."""
-        node = self.graph.nodes[index]
-        source = node.inputs[0]
-        look = _look(node, self.bound.node_attributes(index), self.types[node.start])
-        if look is None:
-            return False
-        model = self.model(source)
-        try:
-            seen = look(model)
-        except ValueError:
-            return False
-        self.models[node.start] = seen
-        self.views[node.start] = source, look
-        return True
-
-    def model(self, value: int) -> Array:
-        """An array of the value's shape and strides that must not be read."""
-        found = self.models.get(value)
-        if found is None:
-            type_ = self.types[value]
-            item = np.empty((), f"V{type_.dtype.itemsize}")
-            found = as_strided(item, type_.shape, _strides(type_))  # type: ignore[arg-type]
-            self.models[value] = found
-        return found
-
-    def contiguous(self, value: int) -> int:
-        """The value itself, or a contiguous copy of it if it is a view that is not."""
-        if value not in self.views or self.models[value].flags.c_contiguous:
-            return value
-        copy = self.copies.get(value)
-        if copy is None:
-            copy = len(self.types)
-            self.types.append(self.types[value])
-            self.copies[value] = copy
-            self.steps.append(_Step((), (value,), (copy,), copy_kernel(), len(self.kinds) - 1))
-        return copy
-
-    def walked(self, value: int) -> int:
-        """The value as an elementwise operand.  Negative strides are copied away: NumPy's
-        loops may round differently when they walk backwards."""
-        if value not in self.views or min(self.models[value].strides, default=0) >= 0:
-            return value
-        return self.contiguous(value)
-
-    # -------------------------------------------------------------- instructions
-
-    def small_region(self, members: Sequence[int]) -> None:
-        """One instruction a node."""
-        nodes, views, steps = self.graph.nodes, self.views, self.steps
-        step = len(self.kinds) - 1
-        scalar = not self.types[nodes[members[0]].start].shape
-        for index in members:
-            node = nodes[index]
-            reads = node.inputs
-            if views:
-                reads = tuple([self.walked(v) for v in reads])
-            chosen = self.elementwise(index, node, scalar)
-            steps.append(_Step((index,), reads, (node.start,), chosen, step))
-
-    def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
-        types = self.types
-        dtypes = tuple([types[v].dtype for v in node.inputs])
-        if node.attributes:
-            attributes = self.bound.node_attributes(index)
-            return elementwise(node.op, attributes, dtypes, types[node.start].dtype, scalar)
-        key = node.op, scalar, dtypes
-        found = self.kernels.get(key)
-        if found is None:
-            out = types[node.start].dtype
-            found = self.kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
-        return found
-
-    def large_region(self, members: Sequence[int], leaving: Sequence[int]) -> None:
-        """One instruction for all nodes."""
-        nodes, types = self.graph.nodes, self.types
-        operands: dict[int, int] = {}
-        made = {nodes[index].start for index in members}
-        for index in members:
-            for value in nodes[index].inputs:
-                if value not in made:
-                    operands.setdefault(self.walked(value), len(operands))
-        position = dict(operands)
-        for value, copy in self.copies.items():
-            if copy in operands:
-                position[value] = operands[copy]
-        outputs = [v for v in leaving if v in made]
-        order = {v: k for k, v in enumerate(outputs)}
-        parts = []
-        for index in members:
-            node = nodes[index]
-            parts.append((
-                self.elementwise(index, node), tuple([position[v] for v in node.inputs]),
-                types[node.start].dtype, order.get(node.start, -1),
-            ))  # fmt: skip
-            position[node.start] = len(operands) + len(parts) - 1
-        shape: Any = types[nodes[members[0]].start].shape
-        self.steps.append(
-            _Step(tuple(members), tuple(operands), tuple(outputs), Fused(shape, tuple(parts)),
-                  len(self.kinds) - 1)
-        )  # fmt: skip
-
-    def kernel(self, index: int) -> None:
-        node = self.graph.nodes[index]
-        chosen = kernel(
-            node.op, self.bound.node_attributes(index),
-            [self.types[v] for v in node.inputs],
-            [self.types[v] for v in node.outputs],
-        )  # fmt: skip
-        reads = node.inputs
-        if chosen.contiguous:
-            reads = tuple([self.contiguous(v) for v in reads])
-        else:
-            reads = tuple([self.walked(v) for v in reads])
-        self.steps.append(_Step((index,), reads, tuple(node.outputs), chosen, len(self.kinds) - 1))
-
-
-def _look(node: Node, attributes: dict[str, Any], out: TensorType) -> View | None:
-    """How a view is taken of an array; it raises ValueError where elements would move."""
-    match node.op:
-        case "reshape":
-            shape: Any = out.shape
-            return lambda x: x.reshape(shape, copy=False)
-        case "permute_dims":
-            axes = attributes["axes"]
-            return lambda x: x.transpose(axes)
-        case "broadcast_to":
-            wide: Any = out.shape
-            return lambda x: np.broadcast_to(x, wide)
-        case "slice":
-            index = tuple(slice(*bounds) for bounds in attributes["slices"])
-            return lambda x: x[index]
-        case "flip":
-            turned = tuple(
-                slice(None, None, -1 if axis in attributes["axis"] else 1)
-                for axis in range(len(out.shape))
-            )
-            return lambda x: x[turned]
-        case "after" | "identity" | "stop_gradient":
-            return lambda x: x
-    return None
-
-
-def _strides(type_: TensorType) -> tuple[int, ...]:
-    shape: Any = type_.shape
-    step = type_.dtype.itemsize
-    strides = []
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
-
-
-def _place(draft: _Draft) -> Assigned:
+def _place(draft: Draft) -> Assigned:
     """Memory for the instructions of a draft."""
     bound, graph, types, views = draft.bound, draft.graph, draft.types, draft.views
     program = bound.grouped.program
@@ -331,7 +96,8 @@ def _place(draft: _Draft) -> Assigned:
     for k, source in enumerate(program.sources):
         cell_of[source.value] = len(cells)
         cells.append(Cell("source", types[source.value], k))
-    computed = {v for step in draft.steps for v in step.writes}
+    steps = draft.steps
+    computed = {v for writes in steps.writes for v in writes}
     base = _bases(views)
     handed: list[tuple[int, int]] = []
     for k, value in enumerate(program.outputs):
@@ -340,7 +106,7 @@ def _place(draft: _Draft) -> Assigned:
             cell_of[value] = len(cells) - 1
         else:
             handed.append((value, len(cells) - 1))
-    last = _last_reads(draft.steps, base, handed)
+    last = _last_reads(steps.reads, base, handed)
     slots = Slots()
     slot_cells: dict[tuple[int, TensorType], int] = {}
     slot_of: dict[int, int] = {}
@@ -363,21 +129,22 @@ def _place(draft: _Draft) -> Assigned:
             at = cell_of[view] = len(cells) - 1
         return at
 
-    for position, step in enumerate(draft.steps):
-        reads = tuple([cell_of[v] if v in cell_of else cell(v) for v in step.reads])
+    for position, wanted in enumerate(steps.reads):
+        reads = tuple([cell_of[v] if v in cell_of else cell(v) for v in wanted])
         dying = []
-        for value in step.reads:
+        for value in wanted:
             root = base.get(value, value) if base else value
             if last.get(root) == position and root in slot_of and root not in dying:
                 dying.append(root)
         writes = []
-        for value in step.writes:
+        made = steps.writes[position]
+        for value in made:
             known = cell_of.get(value)
             type_ = types[value]
             if known is None:
-                size = bytes_of[value] = _nbytes(type_)
+                size = bytes_of[value] = nbytes_of(type_)
                 value_bytes += size
-                root = _overwritten(step, value, dying, types, base) if dying else -1
+                root = _overwritten(steps, position, value, dying, types, base) if dying else -1
                 if root >= 0:
                     dying.remove(root)
                     slot = slot_of.pop(root)
@@ -393,23 +160,26 @@ def _place(draft: _Draft) -> Assigned:
                     cells.append(Cell("slot", type_, slot))
                 cell_of[value] = known
             else:
-                value_bytes += _nbytes(type_)
+                value_bytes += nbytes_of(type_)
             writes.append(known)
         live.append(alive)
-        for value in step.writes:
+        for value in made:
             if value not in last and value in slot_of:
                 dying.append(value)
         for root in dying:
             slots.give(slot_of.pop(root))
             alive -= bytes_of[root]
-        instructions.append(Instruction(step.nodes, reads, tuple(writes), step.kernel, step.step))
-    for kind in draft.steps:
-        if isinstance(kind.kernel, Fused):
+        chosen = steps.kernels[position]
+        if isinstance(chosen, Fused):
             value_bytes += sum(
-                _nbytes(types[graph.nodes[i].start])
-                for i in kind.nodes
-                if graph.nodes[i].start not in kind.writes
+                nbytes_of(types[graph.nodes[i].start])
+                for i in steps.nodes[position]
+                if graph.nodes[i].start not in made
             )
+        instructions.append(
+            Instruction(steps.nodes[position], reads, tuple(writes), chosen,
+                        steps.numbers[position])
+        )  # fmt: skip
     kinds = list(draft.kinds)
     for value, target in handed:
         kinds.append("copy")
@@ -430,12 +200,12 @@ def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:
 
 
 def _last_reads(
-    steps: Sequence[_Step], base: dict[int, int], handed: Sequence[tuple[int, int]]
+    steps: Sequence[tuple[int, ...]], base: dict[int, int], handed: Sequence[tuple[int, int]]
 ) -> dict[int, int]:
     """For each value that has memory the last instruction that reads it."""
     last: dict[int, int] = {}
-    for position, step in enumerate(steps):
-        for value in step.reads:
+    for position, reads in enumerate(steps):
+        for value in reads:
             last[base.get(value, value)] = position
     for value, _ in handed:
         last[base.get(value, value)] = len(steps)
@@ -443,14 +213,15 @@ def _last_reads(
 
 
 def _overwritten(
-    step: _Step,
+    steps: Steps,
+    position: int,
     value: int,
     dying: Sequence[int],
     types: Sequence[TensorType],
     base: dict[int, int],
 ) -> int:
     """A dying operand in whose memory the result may be written, or -1."""
-    chosen = step.kernel
+    chosen, reads = steps.kernels[position], steps.reads[position]
     if isinstance(chosen, Kernel) or (isinstance(chosen, Elementwise) and not chosen.overlap):
         return -1
     out = types[value]
@@ -461,21 +232,22 @@ def _overwritten(
         type_ = types[root]
         if type_.shape != out.shape or type_.dtype.itemsize != out.dtype.itemsize:
             continue
-        readers = [v for v in step.reads if base.get(v, v) == root]
+        readers = [v for v in reads if base.get(v, v) == root]
         if any(v != root for v in readers):
             continue
-        if isinstance(chosen, Fused) and not _read_before(chosen, step, root, value):
+        if isinstance(chosen, Fused) and not _read_before(
+            chosen, reads.index(root), steps.writes[position].index(value)
+        ):
             continue
         return root
     return -1
 
 
-def _read_before(fused: Fused, step: _Step, operand: int, output: int) -> bool:
+def _read_before(fused: Fused, k: int, out: int) -> bool:
     """Whether a region reads an operand for the last time no later than it writes an output."""
     if any(kernel.unguarded is not None for kernel, *_ in fused.parts):
         # A tile with a NaN is computed twice, from operands that must still be there.
         return False
-    k, out = step.reads.index(operand), step.writes.index(output)
     writer = next(p for p, part in enumerate(fused.parts) if part[3] == out)
     readers = [p for p, part in enumerate(fused.parts) if k in part[1]]
     return max(readers) < writer or (max(readers) == writer and fused.parts[writer][0].overlap)
@@ -487,11 +259,3 @@ def _constant(bound: Bound, graph: Graph, value: int) -> Array:
         return found
     array: Array = graph.nodes[graph.producers[value]].attributes["value"]
     return array
-
-
-def _nbytes(type_: TensorType) -> int:
-    shape: Any = type_.shape
-    size = type_.dtype.itemsize
-    for n in shape:
-        size *= n
-    return size

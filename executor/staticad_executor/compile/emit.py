@@ -16,9 +16,11 @@ from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
 from ..devices.numpy.elementwise import Elementwise
-from ..devices.numpy.region import Part, Region
+from ..devices.numpy.region import Region
+from ..devices.numpy.tilecode import Part
 from ..plan import Array, Call, MemoryUse, Plan, Step, Workspace
-from .assign import Assigned, Cell, Fused, Instruction
+from .assign import Assigned, Cell, Instruction
+from .draft import Fused
 
 PAGE = 4096
 # Cancelling is looked for this often; a call on small arrays takes about half a microsecond.
@@ -127,7 +129,17 @@ def _region(item: Instruction, fused: Fused, assigned: Assigned, threads: int) -
     for model in models:
         operands.append((model.shape, model.strides))
     parts = [Part(*part) for part in fused.parts]
-    return Region(fused.shape, operands, len(item.writes), parts, threads)
+    read = {_place_of(assigned.cells, k) for k in item.reads}
+    # A result in the place of an operand may not be there before the operand is read.
+    early = [_place_of(assigned.cells, k) not in read for k in item.writes]
+    return Region(fused.shape, operands, parts, threads, early)
+
+
+def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:
+    """The memory of a cell: a slot, a source, or an output."""
+    while cells[index].kind == "view":
+        index = cells[index].at
+    return cells[index].kind, cells[index].at
 
 
 def _models(assigned: Assigned, reads: Sequence[int]) -> list[Array]:

@@ -216,9 +216,7 @@ class _Flow:
         if node.op == "run_number":
             value = self.source("run", "", node.types[0], "run_number", 0)
         elif index in late:
-            written = frame.graph.nodes[late[index]].start
-            # A fed assign is no longer this run's write; what follows reads what was fed.
-            value = frame.values[written] if written in frame.values else self.value(written)
+            value = frame.values[frame.graph.nodes[late[index]].start]
         else:
             value = self.start_value(node.attributes["variable"])
         frame.values[node.start] = value
@@ -233,12 +231,7 @@ class _Flow:
             before = self.final.get(name)
             if before is None:
                 before = self.start_value(name)
-            update = "add" if node.op == "assign_add" else "subtract"
-            made = self.out.append(
-                OPS[update], (before, x), name=node.name or frame.graph.node_name(index),
-                site=node.site, device=node.device,
-            )  # fmt: skip
-            x = made.start
+            x = self.updated(node, node.name or frame.graph.node_name(index), before, x)
         self.final[name] = x
         if self.out.types[x] != node.types[0]:
             self.retyped.add(x)
@@ -246,6 +239,20 @@ class _Flow:
             frame.values[node.start] = x
         if self.involved:
             self.after(frame, index, node, (x,))
+
+    def updated(self, node: Node, name: str, before: int, x: int) -> int:
+        """A variable's value after x was added to it, or subtracted; its shape stays."""
+        out = self.out
+        shape = out.types[before].shape
+        if out.types[x].shape != shape:
+            made = out.append(
+                OPS["broadcast_to"], (x,), {"shape": shape}, name=name, site=node.site,
+                device=node.device,
+            )  # fmt: skip
+            x = made.start
+        op = "add" if node.op == "assign_add" else "subtract"
+        made = out.append(OPS[op], (before, x), name=name, site=node.site, device=node.device)
+        return made.start
 
     def after(
         self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]

@@ -189,4 +189,5 @@ _OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum
 # Ops whose meaning asks for the dtype first; on floats it is this ufunc.
 _FLOAT_UFUNCS: dict[str, np.ufunc] = {
     "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.rint, "pow": np.power,
+    "log1p": np.log1p,
 }  # fmt: skip

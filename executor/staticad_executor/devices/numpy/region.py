@@ -7,22 +7,19 @@ region is cut never changes a bit, because no elementwise kernel looks at anothe
 
 from __future__ import annotations
 
-import operator
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import numpy as np
 
 from staticad_schema.errors import CancelledError
-from staticad_schema.types import DType
 
-from .elementwise import Elementwise
+from .tilecode import Part, SpoiledError, compile_tile, unguarded
 from .tiles import Shape, Tiling, tiling, trim
 
 Array = np.ndarray[Any, Any]
-Call = tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 
 # Measured on two cores: calls on fewer elements lose to the cost of a call, and two threads
 # on fewer lose to handing over the interpreter's lock.
@@ -33,31 +30,23 @@ WHOLE_ELEMENTS = 1 << 14
 PARALLEL_ELEMENTS = 1 << 17
 
 
-class Part(NamedTuple):
-    """One node of a region.  inputs: positions of operands (below the number of operands) or
-    results of earlier parts (after them).  output: which of the region's outputs it is, or -1."""
-
-    kernel: Elementwise
-    inputs: tuple[int, ...]
-    dtype: DType
-    output: int
-
-
 class Region:
     """A compiled region, shared by all runs.
 
     Called with a `Registers` and the arrays of its operands and outputs, all of which have
-    the shapes and strides it was compiled for.
+    the shapes and strides it was compiled for.  early: for each output whether its memory is
+    nobody else's, so that it may hold other values before its own.
     """
 
     def __init__(
         self,
         shape: Shape,
         operands: Sequence[tuple[Shape, Shape]],
-        outputs: int,
         parts: Sequence[Part],
         threads: int,
+        early: Sequence[bool],
     ) -> None:
+        outputs = len(early)
         count = len(operands) + outputs
         total = int(np.prod(shape))
         self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
@@ -71,8 +60,8 @@ class Region:
         self.moving = [k for k, own in enumerate(self.cut.operands) if own is not None]
         self.still = [k for k, own in enumerate(self.cut.operands) if own is None]
         self.indices = _indices(self.cut)
-        self.calls, self.registers, targets = _compile(parts, len(operands), count)
-        self.hopeful = _hopeful(parts, self.calls, len(operands), targets)
+        self.calls, self.registers, targets = compile_tile(parts, len(operands), early)
+        self.hopeful = unguarded(parts, self.calls, len(operands), targets)
         self.cells = count + len(self.registers)
 
     @property
@@ -110,8 +99,7 @@ class Region:
         try:
             self.run(registers, 0, reshaped, 0, share)
         finally:
-            for job in jobs:
-                job.result()
+            _join(jobs)
 
     def run_quietly(
         self, registers: Registers, thread: int, arrays: Sequence[Array], start: int, stop: int
@@ -136,7 +124,7 @@ class Region:
             try:
                 for function, pick in hopeful:
                     function(*pick(cells))
-            except _SpoiledError:
+            except SpoiledError:
                 for function, pick in self.calls:
                     function(*pick(cells))
             if cancel is not None and cancel.is_set():
@@ -171,6 +159,23 @@ def _cells(region: Region, scratch: Array, shape: Shape | None) -> list[Any]:
     return cells
 
 
+def _join(jobs: Sequence[Future[None]]) -> None:
+    """Wait for all jobs, whatever interrupts, because they use the run's memory.  Raises the
+    first thing that went wrong."""
+    raised: list[BaseException] = []
+    for job in jobs:
+        while not job.done():
+            try:
+                wait([job])
+            except BaseException as interrupt:
+                raised.append(interrupt)
+        failure = job.exception()
+        if failure is not None:
+            raised.append(failure)
+    if raised:
+        raise raised[0]
+
+
 _POOLS: dict[int, ThreadPoolExecutor] = {}
 _POOLS_LOCK = threading.Lock()
 
@@ -197,94 +202,6 @@ def _indices(cut: Tiling) -> list[tuple[bool, list[tuple[Any, ...] | None]]]:
             index.append((*outer, slice(start, stop) if own[axis] > 1 else slice(None)))
         result.append((stop - start == cut.full[0], index))
     return result
-
-
-class _SpoiledError(Exception):
-    """A tile has a NaN that may come from a product with zero."""
-
-
-def _require_no_nan(array: Array) -> None:
-    # Any NaN makes the sum of squares NaN, at a fraction of the cost of `isnan`.
-    square = np.vdot(array, array)
-    if square != square:
-        raise _SpoiledError
-
-
-def _hopeful(
-    parts: Sequence[Part], calls: Sequence[Call], operands: int, targets: Sequence[int]
-) -> list[Call]:
-    """The calls of a tile with guarded products left unguarded.
-
-    NaN spreads: where none of the values that products flow into last is NaN, no product was,
-    and nothing needed correction.  So only those last values are looked at; if one is NaN,
-    the tile is computed again with the guards.
-    """
-    tainted = bytearray(operands + len(parts))
-    flows_on = bytearray(operands + len(parts))
-    for k, part in enumerate(parts, start=operands):
-        if part.kernel.unguarded is not None:
-            tainted[k] = 1
-        if part.kernel.spreads_nan:
-            for value in part.inputs:
-                if tainted[value]:
-                    tainted[k] = flows_on[value] = 1
-    result: list[Call] = []
-    for k, part in enumerate(parts, start=operands):
-        function, pick = calls[k - operands]
-        result.append((part.kernel.unguarded or function, pick))
-        if tainted[k] and not flows_on[k]:
-            target = targets[k - operands]
-            result.append((_require_no_nan, operator.itemgetter(slice(target, target + 1))))
-    return result
-
-
-def _compile(
-    parts: Sequence[Part], operands: int, count: int
-) -> tuple[list[Call], list[DType], list[int]]:
-    """The calls of one tile, the dtypes of the registers they use, and where each writes."""
-    last = [-1] * (operands + len(parts))
-    for position, part in enumerate(parts):
-        for k in part.inputs:
-            last[k] = position
-    cell = list(range(operands)) + [-1] * len(parts)
-    registers: list[DType] = []
-    free: dict[int, list[int]] = {}
-    calls: list[Call] = []
-    for position, part in enumerate(parts):
-        size = part.dtype.itemsize
-        dying = sorted(
-            {k for k in part.inputs if k >= operands and last[k] == position
-             and parts[k - operands].output < 0}
-        )  # fmt: skip
-        reusable = [k for k in dying if parts[k - operands].dtype.itemsize == size]
-        target = -1
-        if part.output >= 0:
-            target = operands + part.output
-        elif part.kernel.overlap and reusable:
-            # Same size but perhaps another dtype: then another register in the same place.
-            same = [k for k in reusable if parts[k - operands].dtype == part.dtype]
-            if same:
-                target = cell[same[0]]
-                dying.remove(same[0])
-        if target < 0:
-            slots = free.get(_key(part.dtype), [])
-            if slots:
-                target = slots.pop()
-            else:
-                target = count + len(registers)
-                registers.append(part.dtype)
-        cell[operands + position] = target
-        for k in dying:
-            free.setdefault(_key(parts[k - operands].dtype), []).append(cell[k])
-        if last[operands + position] < 0 and part.output < 0:
-            free.setdefault(_key(part.dtype), []).append(target)
-        picks = [cell[k] for k in part.inputs]
-        calls.append((part.kernel.function, operator.itemgetter(*picks, target)))
-    return calls, registers, cell[operands:]
-
-
-def _key(dtype: DType) -> int:
-    return dtype.num
 
 
 def _trimmed(layout: tuple[Shape, Shape], index: tuple[slice, ...] | None) -> tuple[Shape, Shape]:

@@ -1,0 +1,285 @@
+"""Instructions over values: what is called, before anything has memory.
+
+The first half of stage 7.  Small regions become one instruction a node, large ones a single
+one; views are only noted, with how they are taken; what has to be contiguous and is not gets
+a copy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
+from staticad_schema.types import TensorType
+
+from ..devices.numpy.elementwise import Elementwise, elementwise
+from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
+from ..devices.numpy.region import WHOLE_ELEMENTS
+from .bind import Bound
+
+Array = np.ndarray[Any, Any]
+View = Callable[[Array], Array]
+
+
+class Fused(NamedTuple):
+    """A large region: its shape, and for each node (kernel, inputs, output) as `Part` has them."""
+
+    shape: tuple[int, ...]
+    parts: tuple[tuple[Elementwise, tuple[int, ...], Any, int], ...]
+
+
+class Steps:
+    """Instructions over values, as columns: a chain has a hundred thousand of them."""
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[int, ...]] = []
+        self.reads: list[tuple[int, ...]] = []
+        self.writes: list[tuple[int, ...]] = []
+        self.kernels: list[Elementwise | Kernel | Fused] = []
+        self.numbers: list[int] = []
+
+    def add(
+        self,
+        nodes: tuple[int, ...],
+        reads: tuple[int, ...],
+        writes: tuple[int, ...],
+        kernel: Elementwise | Kernel | Fused,
+        number: int,
+    ) -> None:
+        """One more instruction, of the step of this number."""
+        self.nodes.append(nodes)
+        self.reads.append(reads)
+        self.writes.append(writes)
+        self.kernels.append(kernel)
+        self.numbers.append(number)
+
+
+class Draft:
+    """Instructions over values, before they have memory."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.program = bound.grouped.program
+        self.graph: Graph = self.program.graph
+        self.types = list(bound.types)
+        # For each view the value it looks at directly, and how.
+        self.views: dict[int, tuple[int, View]] = {}
+        # A strided stand-in without memory for each view, to ask NumPy for its layout.
+        self.models: dict[int, Array] = {}
+        self.copies: dict[int, int] = {}
+        self.steps = Steps()
+        self.kinds: list[str] = []
+        self.kernels: dict[Any, Elementwise] = {}
+
+    def write(self) -> None:
+        """All instructions, in the order of the groups."""
+        needed = self.needed()
+        nodes = self.graph.nodes
+        for group in self.bound.grouped.groups:
+            members = [i for i in group.nodes if needed[i]]
+            if not members:
+                continue
+            if group.kind == "view" and self.view(members[0]):
+                continue
+            if group.kind == "region":
+                self.kinds.append("region")
+                shape: Any = self.types[nodes[members[0]].start].shape
+                if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
+                    self.small_region(members)
+                else:
+                    self.large_region(members, group.outputs)
+            elif nodes[members[0]].op != "group":
+                self.kinds.append("kernel")
+                self.kernel(members[0])
+
+    def needed(self) -> bytearray:
+        """Which nodes still have to run, now that some values are constants."""
+        graph, folded = self.graph, self.bound.folded
+        nodes, producers = graph.nodes, graph.producers
+        needed = bytearray(len(nodes))
+        for value in self.program.outputs:
+            needed[producers[value]] = 1
+        for index in self.program.effects:
+            needed[index] = 1
+        draws = self.program.draws
+        for index in range(len(nodes) - 1, -1, -1):
+            if not needed[index]:
+                if not (draws and nodes[index].op == "random_bits"):
+                    continue
+                needed[index] = 1
+            if index in folded:
+                needed[index] = 0
+                continue
+            for value in nodes[index].inputs:
+                needed[producers[value]] = 1
+        return needed
+
+    # -------------------------------------------------------------- views
+
+    def view(self, index: int) -> bool:
+        """Note a view; False if it cannot be one, because elements would have to move."""
+        node = self.graph.nodes[index]
+        source = node.inputs[0]
+        look = _look(node, self.bound.node_attributes(index), self.types[node.start])
+        if look is None:
+            return False
+        model = self.model(source)
+        try:
+            seen = look(model)
+        except ValueError:
+            return False
+        self.models[node.start] = seen
+        self.views[node.start] = source, look
+        return True
+
+    def model(self, value: int) -> Array:
+        """An array of the value's shape and strides that must not be read."""
+        found = self.models.get(value)
+        if found is None:
+            type_ = self.types[value]
+            item = np.empty((), f"V{type_.dtype.itemsize}")
+            found = as_strided(item, type_.shape, strides_of(type_))  # type: ignore[arg-type]
+            self.models[value] = found
+        return found
+
+    def contiguous(self, value: int) -> int:
+        """The value itself, or a contiguous copy of it if it is a view that is not."""
+        if value not in self.views or self.models[value].flags.c_contiguous:
+            return value
+        copy = self.copies.get(value)
+        if copy is None:
+            copy = len(self.types)
+            self.types.append(self.types[value])
+            self.copies[value] = copy
+            self.steps.add((), (value,), (copy,), copy_kernel(), len(self.kinds) - 1)
+        return copy
+
+    def walked(self, value: int) -> int:
+        """The value as an elementwise operand.  Negative strides are copied away: NumPy's
+        loops may round differently when they walk backwards."""
+        if value not in self.views or min(self.models[value].strides, default=0) >= 0:
+            return value
+        return self.contiguous(value)
+
+    # -------------------------------------------------------------- instructions
+
+    def small_region(self, members: Sequence[int]) -> None:
+        """One instruction a node."""
+        nodes, views, steps = self.graph.nodes, self.views, self.steps
+        step = len(self.kinds) - 1
+        scalar = not self.types[nodes[members[0]].start].shape
+        for index in members:
+            node = nodes[index]
+            reads = node.inputs
+            if views:
+                reads = tuple([self.walked(v) for v in reads])
+            chosen = self.elementwise(index, node, scalar)
+            steps.add((index,), reads, (node.start,), chosen, step)
+
+    def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
+        types = self.types
+        dtypes = tuple([types[v].dtype for v in node.inputs])
+        if node.attributes:
+            attributes = self.bound.node_attributes(index)
+            return elementwise(node.op, attributes, dtypes, types[node.start].dtype, scalar)
+        key = node.op, scalar, dtypes
+        found = self.kernels.get(key)
+        if found is None:
+            out = types[node.start].dtype
+            found = self.kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
+        return found
+
+    def large_region(self, members: Sequence[int], leaving: Sequence[int]) -> None:
+        """One instruction for all nodes."""
+        nodes, types = self.graph.nodes, self.types
+        operands: dict[int, int] = {}
+        made = {nodes[index].start for index in members}
+        for index in members:
+            for value in nodes[index].inputs:
+                if value not in made:
+                    operands.setdefault(self.walked(value), len(operands))
+        position = dict(operands)
+        for value, copy in self.copies.items():
+            if copy in operands:
+                position[value] = operands[copy]
+        outputs = [v for v in leaving if v in made]
+        order = {v: k for k, v in enumerate(outputs)}
+        parts = []
+        for index in members:
+            node = nodes[index]
+            parts.append((
+                self.elementwise(index, node), tuple([position[v] for v in node.inputs]),
+                types[node.start].dtype, order.get(node.start, -1),
+            ))  # fmt: skip
+            position[node.start] = len(operands) + len(parts) - 1
+        shape: Any = types[nodes[members[0]].start].shape
+        self.steps.add(
+            tuple(members), tuple(operands), tuple(outputs), Fused(shape, tuple(parts)),
+            len(self.kinds) - 1,
+        )  # fmt: skip
+
+    def kernel(self, index: int) -> None:
+        node = self.graph.nodes[index]
+        chosen = kernel(
+            node.op, self.bound.node_attributes(index),
+            [self.types[v] for v in node.inputs],
+            [self.types[v] for v in node.outputs],
+        )  # fmt: skip
+        reads = node.inputs
+        if chosen.contiguous:
+            reads = tuple([self.contiguous(v) for v in reads])
+        else:
+            reads = tuple([self.walked(v) for v in reads])
+        self.steps.add((index,), reads, tuple(node.outputs), chosen, len(self.kinds) - 1)
+
+
+def _look(node: Node, attributes: dict[str, Any], out: TensorType) -> View | None:
+    """How a view is taken of an array; it raises ValueError where elements would move."""
+    match node.op:
+        case "reshape":
+            shape: Any = out.shape
+            return lambda x: x.reshape(shape, copy=False)
+        case "permute_dims":
+            axes = attributes["axes"]
+            return lambda x: x.transpose(axes)
+        case "broadcast_to":
+            wide: Any = out.shape
+            return lambda x: np.broadcast_to(x, wide)
+        case "slice":
+            index = tuple(slice(*bounds) for bounds in attributes["slices"])
+            return lambda x: x[index]
+        case "flip":
+            turned = tuple(
+                slice(None, None, -1 if axis in attributes["axis"] else 1)
+                for axis in range(len(out.shape))
+            )
+            return lambda x: x[turned]
+        case "after" | "identity" | "stop_gradient":
+            return lambda x: x
+    return None
+
+
+def strides_of(type_: TensorType) -> tuple[int, ...]:
+    """The strides in bytes of a contiguous array of static type."""
+    shape: Any = type_.shape
+    step = type_.dtype.itemsize
+    strides = []
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def nbytes_of(type_: TensorType) -> int:
+    """The bytes of a value of static type."""
+    shape: Any = type_.shape
+    size = type_.dtype.itemsize
+    for n in shape:
+        size *= n
+    return size
