@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import dims
 from .check import check_application, check_graph, check_node, known_op, untrusted
-from .dims import Size
-from .encode import ELEMENT_TYPES, MAX_DIM_TEXT
+from .dim_parser import parse
+from .dims import Dim, Size
+from .encode import ELEMENT_TYPES
 from .errors import FormatError, Site
 from .graph import Function, Graph, Signature, VariableSpec
 from .graph_pb2 import Application, Body, Value
@@ -235,9 +235,9 @@ class _Decoder:
 
 
 def _dim(text: str) -> Size:
-    dim = dims.parse(text) if len(text) <= MAX_DIM_TEXT else None
-    if not isinstance(dim, dims.Dim):
-        raise _wrong("a dimension", f"symbols, {MAX_DIM_TEXT} characters at most", text[:100])
+    dim = parse(text)
+    if not isinstance(dim, Dim):
+        raise _wrong("a dimension", "symbols in it", text[:100])
     return dim
 
 

@@ -5,17 +5,16 @@ ends in a constant gives an `int`, so `isinstance(d, int)` tells which sizes are
 Atoms of the polynomial are symbols ("batch") and the calls floordiv, mod, min, max and
 broadcast of two dimensions, which stay unevaluated until sizes are bound.
 
-Symbols stand for sizes, so they are never negative.
+Symbols stand for sizes, so they are never negative.  `dim_parser` reads what `str` writes.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Union
 
-from .errors import FormatError, PlanError, ShapeError
+from . import polynomial
+from .errors import PlanError, ShapeError
 
 
 class Call(NamedTuple):
@@ -25,19 +24,23 @@ class Call(NamedTuple):
     left: Size
     right: Size
 
+    @property
+    def weight(self) -> int:
+        """How many names, calls and terms it consists of."""
+        return 1 + sum(1 if isinstance(d, int) else d.weight for d in (self.left, self.right))
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.left}, {self.right})"
+
 
 Atom = str | Call
-# The powers of the atoms, in order: (("batch", 1), ("time", 2)).
-Monomial = tuple[tuple[Atom, int], ...]
+Monomial = polynomial.Monomial[Atom]
+Terms = polynomial.Terms[Atom]
 Size = Union[int, "Dim"]  # a string cannot stand in X | Y at run time
 Shape = tuple[Size, ...]
 
-# The number of elements of a hostile shape must not take for ever to multiply out.
-_MAX_TERMS = 1000
-# Nor a division that goes on (x**1000 by x + y); a longer quotient counts as none.
-_MAX_QUOTIENT = 200
-
-FUNCTIONS = ("floordiv", "mod", "min", "max", "broadcast")
+# A short text of calls of powers of calls must not grow by a factor at each level.
+_MAX_WEIGHT = 2000
 
 
 class Dim:
@@ -45,13 +48,32 @@ class Dim:
 
     `==` compares the polynomials, which decides equality of the sizes only where both
     are built from the same atoms; `same_size` also knows "cannot tell".
+
+    weight: its terms and atoms, those inside calls among them.  Raises ShapeError where
+    that is too large.
     """
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "_text", "terms", "weight")
 
-    def __init__(self, terms: tuple[tuple[Monomial, int], ...]) -> None:
+    def __init__(self, terms: polynomial.Ordered[Atom]) -> None:
         self.terms = terms
+        self.weight = sum(
+            1 + sum(1 if isinstance(atom, str) else atom.weight for atom, _ in monomial)
+            for monomial, _ in terms
+        )
+        if self.weight > _MAX_WEIGHT:
+            raise ShapeError(
+                "a dimension's polynomial has too many terms",
+                expected=f"at most {_MAX_WEIGHT} terms, names and calls",
+                found=str(self.weight),
+            )
         self._hash = hash(terms)
+        # Written when first asked for, since atoms are ordered by their text.
+        self._text: str | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The hashes of texts are another process's own.
+        return Dim, (self.terms,)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Dim) and self.terms == other.terms)
@@ -60,33 +82,21 @@ class Dim:
         return self._hash
 
     def __add__(self, other: Size) -> Size:
-        return _combine(_terms(self), _terms(other), 1)
+        return _size(polynomial.added(_terms(self), _terms(other)))
 
     __radd__ = __add__
 
     def __sub__(self, other: Size) -> Size:
-        return _combine(_terms(self), _terms(other), -1)
+        return _size(polynomial.added(_terms(self), _terms(other), -1))
 
     def __rsub__(self, other: Size) -> Size:
-        return _combine(_terms(other), _terms(self), -1)
+        return _size(polynomial.added(_terms(other), _terms(self), -1))
 
     def __neg__(self) -> Size:
         return 0 - self
 
     def __mul__(self, other: Size) -> Size:
-        lefts, rights = _terms(self), _terms(other)
-        if len(lefts) * len(rights) > _MAX_TERMS:
-            raise ShapeError(
-                "a dimension's polynomial has too many terms",
-                expected=f"products of at most {_MAX_TERMS} terms",
-                found=f"{len(lefts)} times {len(rights)} terms",
-            )
-        product: dict[Monomial, int] = {}
-        for left, a in lefts.items():
-            for right, b in rights.items():
-                monomial = _times(left, right)
-                product[monomial] = product.get(monomial, 0) + a * b
-        return _normal(product)
+        return _size(polynomial.multiplied(_terms(self), _terms(other)))
 
     __rmul__ = __mul__
 
@@ -117,16 +127,9 @@ class Dim:
         return f"Dim({str(self)!r})"
 
     def __str__(self) -> str:
-        text = ""
-        for monomial, coefficient in self.terms:
-            factors = [
-                _atom_text(atom) + (f"**{power}" if power > 1 else "") for atom, power in monomial
-            ]
-            if abs(coefficient) != 1 or not factors:
-                factors.insert(0, str(abs(coefficient)))
-            sign = "-" if coefficient < 0 else "+"
-            text += (f" {sign} " if text else "-" * (sign == "-")) + "*".join(factors)
-        return text
+        if self._text is None:
+            self._text = polynomial.text(self.terms)
+        return self._text
 
     def symbols(self) -> set[str]:
         """Every symbol that occurs, also inside calls."""
@@ -191,7 +194,7 @@ def same_size(a: Size, b: Size) -> bool | None:
         return True
     if isinstance(a, int) and isinstance(b, int):
         return False
-    difference = _terms(_combine(_terms(a), _terms(b), -1))
+    difference = _terms(_size(polynomial.added(_terms(a), _terms(b), -1)))
     constant = difference.pop((), 0)
     if not difference:
         return constant == 0
@@ -206,6 +209,14 @@ def same_size(a: Size, b: Size) -> bool | None:
 def nonnegative(size: Size) -> bool:
     """Whether a size is certain to be at least zero."""
     return all(c > 0 and _nonnegative(m) for m, c in _terms(size).items())
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """The sum of sizes; in one step, since each addition sorts all terms."""
+    terms: Terms = {}
+    for size in sizes:
+        polynomial.added(terms, _terms(size))
+    return _size(terms)
 
 
 def product(shape: Shape) -> Size:
@@ -272,37 +283,8 @@ def broadcast(a: Size, b: Size) -> Size:
 
 def divide_exactly(a: Size, b: Size) -> Size | None:
     """The polynomial q with a = q * b, or None where there is none with integer coefficients."""
-    remainder, divisor = _terms(a), _terms(b)
-    if not divisor:
-        return None
-    lead = max(divisor, key=_order)
-    quotient: dict[Monomial, int] = {}
-    while remainder:
-        if len(quotient) > _MAX_QUOTIENT:
-            return None
-        top = max(remainder, key=_order)
-        monomial = _over(top, lead)
-        if monomial is None or remainder[top] % divisor[lead]:
-            return None
-        coefficient = remainder[top] // divisor[lead]
-        quotient[monomial] = quotient.get(monomial, 0) + coefficient
-        for m, c in divisor.items():
-            t = _times(monomial, m)
-            left = remainder.get(t, 0) - coefficient * c
-            if left:
-                remainder[t] = left
-            else:
-                remainder.pop(t, None)
-    return _normal(quotient)
-
-
-def parse(text: str) -> Size:
-    """The size that `str` wrote.  Raises FormatError."""
-    tokens = _tokenize(text)
-    size, at = _parse_sum(tokens, 0, 0)
-    if at != len(tokens):
-        raise FormatError("not a dimension", expected="an end", found=repr(text[:200]))
-    return size
+    found = polynomial.quotient(_terms(a), _terms(b))
+    return None if found is None else _size(found)
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
@@ -370,51 +352,19 @@ def _bind_atom(atom: Atom, sizes: Mapping[str, int]) -> int:
     return size
 
 
-def _terms(size: Size) -> dict[Monomial, int]:
+def _terms(size: Size) -> Terms:
+    """The terms in a table of their own."""
     if isinstance(size, Dim):
         return dict(size.terms)
     return {(): int(size)} if size else {}
 
 
-def _normal(terms: dict[Monomial, int]) -> Size:
-    kept = {m: c for m, c in terms.items() if c}
+def _size(terms: Terms) -> Size:
+    """The polynomial as a size: an int if it is constant."""
+    kept = polynomial.ordered(terms)
     if not kept:
         return 0
-    if len(kept) == 1 and () in kept:
-        return kept[()]
-    return Dim(tuple((m, kept[m]) for m in sorted(kept, key=_order, reverse=True)))
-
-
-def _combine(a: dict[Monomial, int], b: dict[Monomial, int], sign: int) -> Size:
-    for monomial, coefficient in b.items():
-        a[monomial] = a.get(monomial, 0) + sign * coefficient
-    return _normal(a)
-
-
-def _times(a: Monomial, b: Monomial) -> Monomial:
-    powers: dict[Atom, int] = dict(a)
-    for atom, power in b:
-        powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted(powers.items(), key=lambda item: _atom_text(item[0])))
-
-
-def _over(a: Monomial, b: Monomial) -> Monomial | None:
-    powers = dict(a)
-    for atom, power in b:
-        left = powers.get(atom, 0) - power
-        if left < 0:
-            return None
-        if left:
-            powers[atom] = left
-        else:
-            del powers[atom]
-    return tuple(sorted(powers.items(), key=lambda item: _atom_text(item[0])))
-
-
-def _order(monomial: Monomial) -> tuple[int, list[tuple[str, int]]]:
-    """The graded lexicographic order, which division needs: a < b implies a*c < b*c."""
-    powers = [(_atom_text(a), p) for a, p in monomial]
-    return sum(p for _, p in monomial), sorted(powers, reverse=True)
+    return kept[0][1] if kept[0][0] == () else Dim(kept)
 
 
 def _nonnegative(monomial: Monomial) -> bool:
@@ -425,98 +375,3 @@ def _nonnegative(monomial: Monomial) -> bool:
         if not (any(sides) if atom.function == "max" else all(sides)):
             return False
     return True
-
-
-_PLAIN = re.compile(r"[^\W\d]\w*")
-
-
-def _atom_text(atom: Atom) -> str:
-    if isinstance(atom, Call):
-        return f"{atom.function}({atom.left}, {atom.right})"
-    if _PLAIN.fullmatch(atom) and atom not in FUNCTIONS:
-        return atom
-    return json.dumps(atom, ensure_ascii=False)
-
-
-_TOKEN = re.compile(r'\s*(?:([0-9]+)|([^\W\d]\w*)|("(?:[^"\\]|\\.)*")|(\*\*|[-+*(),]))')
-_NUMBER = re.compile("[0-9]+")
-_DEPTH = 50
-
-
-def _tokenize(text: str) -> list[str]:
-    tokens, at = [], 0
-    text = text.rstrip()
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise FormatError(
-                "not a dimension", expected="sizes, names, + - * **", found=repr(text[:200])
-            )
-        tokens.append(match.group().strip())
-        at = match.end()
-    return tokens
-
-
-def _parse_sum(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
-    if depth > _DEPTH:
-        raise FormatError("a dimension is nested too deeply", expected=f"{_DEPTH} levels at most")
-    total: Size = 0
-    sign = 1
-    if at < len(tokens) and tokens[at] == "-":
-        sign, at = -1, at + 1
-    while True:
-        term, at = _parse_product(tokens, at, depth)
-        total = total + sign * term
-        if at < len(tokens) and tokens[at] in "+-":
-            sign, at = (1 if tokens[at] == "+" else -1), at + 1
-        else:
-            return total, at
-
-
-def _parse_product(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
-    term: Size = 1
-    while True:
-        factor, at = _parse_atom(tokens, at, depth)
-        if at + 1 < len(tokens) and tokens[at] == "**":
-            power = tokens[at + 1]
-            if not _NUMBER.fullmatch(power) or len(power) > 2:
-                raise FormatError("not a power", expected="a small integer", found=power[:20])
-            at += 2
-            for _ in range(int(power)):
-                term = term * factor
-        else:
-            term = term * factor
-        if at < len(tokens) and tokens[at] == "*":
-            at += 1
-        else:
-            return term, at
-
-
-def _parse_atom(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
-    if at >= len(tokens):
-        raise FormatError("a dimension ends early", expected="a size or a name", found="the end")
-    token = tokens[at]
-    if _NUMBER.fullmatch(token):
-        if len(token) > 19:
-            raise FormatError("a size is too large", expected="at most 2**63", found=token[:30])
-        return int(token), at + 1
-    if token in FUNCTIONS and at + 1 < len(tokens) and tokens[at + 1] == "(":
-        left, at = _parse_sum(tokens, at + 2, depth + 1)
-        at = _expect(tokens, at, ",")
-        right, at = _parse_sum(tokens, at, depth + 1)
-        return apply(token, left, right), _expect(tokens, at, ")")
-    if token[0] == '"' and len(token) > 2:
-        try:
-            return symbol(json.loads(token)), at + 1
-        except ValueError:
-            raise FormatError("not a name", expected="JSON text", found=token[:50]) from None
-    if _PLAIN.fullmatch(token):
-        return symbol(token), at + 1
-    raise FormatError("not a dimension", expected="a size or a name", found=token[:50])
-
-
-def _expect(tokens: list[str], at: int, what: str) -> int:
-    if at >= len(tokens) or tokens[at] != what:
-        found = tokens[at] if at < len(tokens) else "the end"
-        raise FormatError("not a dimension", expected=repr(what), found=found[:50])
-    return at + 1

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import dims
 from .attributes import float_bits, identity
+from .dim_parser import MAX_TEXT, parse
 from .dims import Dim
 from .errors import FormatError
 from .graph import Function, Graph
@@ -23,8 +23,6 @@ from .types import KINDS, DType, TensorType
 ELEMENT_TYPES: dict[DType, Any] = {
     d: ElementType.Value(f"ELEMENT_TYPE_{d.name.upper()}") for d in KINDS
 }
-# Longer texts of dimensions are refused on both sides.
-MAX_DIM_TEXT = 1000
 
 # Takes an array, and gives the name it has in the sidecar, or None to keep it in the file.
 Externalize = Callable[[np.ndarray[Any, Any]], str | None]
@@ -96,17 +94,17 @@ class _Encoder:
 
     def dim_text(self, dim: Dim) -> str:
         text = str(dim)
-        if len(text) > MAX_DIM_TEXT:
+        if len(text) > MAX_TEXT:
             raise FormatError(
                 "a dimension is too long to be saved",
-                expected=f"{MAX_DIM_TEXT} characters at most",
+                expected=f"{MAX_TEXT} characters at most",
                 found=text[:100],
             )
-        if text not in self.dims.positions and dims.parse(text) != dim:
+        if text not in self.dims.positions and parse(text) != dim:
             raise FormatError(
                 "a dimension does not survive being written",
                 expected=text,
-                found=str(dims.parse(text)),
+                found=str(parse(text)),
             )
         return text
 

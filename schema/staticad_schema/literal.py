@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from . import dims
 from .attributes import float_bits
+from .dim_parser import parse
 from .dims import Dim, Shape
 from .errors import FormatError
 from .op import FunctionRef
@@ -196,9 +196,7 @@ class Reader:
             depth += (char == "(") - (char == ")")
             self.at += 1
         text = self.text[start : self.at]
-        if len(text) > 1000:
-            raise self.wrong("a dimension of 1000 characters at most")
-        return dims.parse(text)
+        return parse(text)
 
     def dtype(self) -> DType:
         """The name of a dtype."""

@@ -1,5 +1,10 @@
 """The algebra of sizes against integers."""
 
+import os
+import pickle
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 
 import pytest
@@ -7,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staticad_schema import FormatError, PlanError, ShapeError, dims, symbol
+from staticad_schema.dim_parser import parse
 from staticad_schema.dims import Dim, Size
 
 NAMES = ("a", "b", "two words", "min")
@@ -79,15 +85,15 @@ def test_what_divides_is_the_quotient(a: Size, b: Size, sizes: dict[str, int]) -
 
 @given(EXPRESSIONS)
 def test_text_reads_back(a: Size) -> None:
-    assert dims.parse(str(a)) == a
-    assert hash(dims.parse(str(a))) == hash(a)
+    assert parse(str(a)) == a
+    assert hash(parse(str(a))) == hash(a)
 
 
 @given(st.text(min_size=1))
 def test_any_text_is_a_symbol(name: str) -> None:
     dim = symbol(name)
-    assert dims.parse(str(dim)) == dim
-    assert dims.parse(str(2 * dim + 1)) == 2 * dim + 1
+    assert parse(str(dim)) == dim
+    assert parse(str(2 * dim + 1)) == 2 * dim + 1
     assert dim.symbol() == name
     assert "\n" not in str(dim)
 
@@ -95,7 +101,7 @@ def test_any_text_is_a_symbol(name: str) -> None:
 @given(st.text())
 def test_any_text_parses_or_is_refused(text: str) -> None:
     try:
-        dims.parse(text)
+        parse(text)
     except (FormatError, ShapeError):
         return
 
@@ -181,14 +187,51 @@ def test_a_dimension_is_no_number() -> None:
 )
 def test_what_is_no_dimension_is_refused(text: str) -> None:
     with pytest.raises((FormatError, ShapeError)):
-        dims.parse(text)
+        parse(text)
 
 
 def test_hostile_polynomials_end_soon() -> None:
     long = "*".join(f"floordiv(a + b + c{k} + d, 1)**90" for k in range(20))
     with pytest.raises(ShapeError, match="too many terms"):
-        dims.parse(long)
+        parse(long)
     with pytest.raises(FormatError, match="deeply"):
-        dims.parse("min(" * 100 + "a" + ", 2)" * 100)
+        parse("min(" * 100 + "a" + ", 2)" * 100)
     endless = "floordiv(" + "*".join(["x**99"] * 100) + ", x + y + z)"
-    assert isinstance(dims.parse(endless), Dim)
+    assert isinstance(parse(endless), Dim)
+    nested = "a"
+    for _ in range(5):
+        # Each level has 45 terms, and the level before in most of them.
+        nested = f"floordiv(max({nested} + b + c, 0)**8, 7)"
+    start = time.process_time()
+    with pytest.raises(ShapeError, match="too many terms"):
+        parse(nested)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "text", ["9**99", "9**99*a", "min(9**99, a)", "9" * 19 + "**99" + "*a" * 400]
+)
+def test_numbers_beyond_every_size_are_refused(text: str) -> None:
+    with pytest.raises(FormatError, match="too large"):
+        parse(text)
+
+
+@given(st.lists(EXPRESSIONS, max_size=5))
+def test_a_total_is_the_sum(sizes: list[Size]) -> None:
+    assert dims.total(sizes) == sum(sizes)
+
+
+def test_a_dimension_survives_another_process() -> None:
+    """Its hash follows from hashes of texts, which each process has of its own."""
+    code = (
+        "import pickle, sys, staticad_schema\n"
+        "sys.stdout.buffer.write(pickle.dumps(staticad_schema.symbol('n') + 1))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        check=True,
+    )
+    copy = pickle.loads(other.stdout)  # noqa: S301
+    assert {copy: True}[symbol("n") + 1]

@@ -108,10 +108,9 @@ def concat(*xs: Operand, axis: int) -> TensorType:
                 found=f"rank {x.ndim}, operand {k}: {shape_text(x.shape)}",
             )
         for a, size in enumerate(x.shape):
-            if a == axis:
-                shape[a] = shape[a] + size
-            else:
+            if a != axis:
                 shape[a] = agree(shape[a], size, f"operands 0 and {k} on axis {a}")
+    shape[axis] = dims.total(x.shape[axis] for x in xs)
     return first.with_shape(shape)
 
 
