@@ -10,15 +10,19 @@ from staticad_schema.types import TensorType
 
 
 def node_failure(
-    graph: Graph, index: int, error: Exception, operands: Sequence[TensorType] = ()
+    graph: Graph,
+    index: int,
+    error: Exception,
+    operands: Sequence[TensorType] = (),
+    within: Sequence[str] = (),
 ) -> StaticadError:
-    """What to raise when node `index` failed with `error`.
+    """What to raise when node `index` failed with `error`, in bodies called by `within`.
 
     An error of the project keeps its class and gains what it does not know yet; anything
     else becomes an ExecutionError, whose cause the caller sets with `raise … from error`.
     """
     node = graph.nodes[index]
-    asked = f"{node.op} {graph.node_name(index)!r}"
+    asked = f"{node.op} {'/'.join((*within, graph.node_name(index)))!r}"
     site, forward_site = graph.site(node.site), graph.site(node.forward_site)
     if isinstance(error, StaticadError):
         return error.locate(asked=asked, site=site, forward_site=forward_site)

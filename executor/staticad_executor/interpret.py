@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.dims import Dim
-from staticad_schema.errors import CancelledError, ExecutionError
+from staticad_schema.errors import CancelledError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.ops.control import inner_path
+from staticad_schema.ops.shape import check_broadcast
 from staticad_schema.types import TensorType
 
 from .arrays import Array, array_type
@@ -135,7 +136,7 @@ class _Run:
                 else:
                     outputs = self._node(graph, index, node, inputs, types, frame)
             except Exception as error:
-                failure = node_failure(graph, index, error, types)
+                failure = node_failure(graph, index, error, types, frame.within)
                 raise failure from (None if failure is error else error)
             if self.observe is not None:
                 self.observe(Observation(graph, index, inputs, outputs, frame.within))
@@ -186,9 +187,8 @@ class _Run:
         }
         inferred = node.definition.infer(*types, **resolved)
         out_types = (inferred,) if isinstance(inferred, TensorType) else inferred
-        expand = node.definition.expand
-        if node.definition.numpy is None and expand is not None:
-            return self._expanded(node.definition, expand, inputs, attributes, frame)
+        if node.definition.numpy is None and node.definition.expand is not None:
+            return self._expanded(node.definition, inputs, attributes, frame)
         return evaluate(node.definition, inputs, attributes, out_types)
 
     def _write(self, name: str, array: Array) -> Array:
@@ -213,7 +213,6 @@ class _Run:
     def _expanded(
         self,
         definition: Op,
-        expand: Callable[..., Any],
         operands: tuple[Array, ...],
         attributes: dict[str, Any],
         frame: Frame,
@@ -225,8 +224,7 @@ class _Run:
             declared = {"index": index, "dtype": array.dtype, "shape": array.shape}
             feeds[graph.append(OPS["parameter"], (), declared).start] = array
         handles = [graph.handle(v) for v in feeds]
-        result = definition.call_rule(expand, handles, attributes)
-        outputs = [h.id for h in (result if isinstance(result, tuple) else (result,))]
+        outputs = [h.id for h in definition.expansion(handles, attributes)]
         selection = select(graph, outputs, (), feeds, self.functions)
         # The attributes hold the path already.
         frame = frame._replace(path=None)
@@ -235,12 +233,8 @@ class _Run:
 
 def _update(op: str, old: Array, x: Array) -> Array:
     type_ = array_type(old)
-    if x.shape != old.shape:
-        raise ExecutionError(
-            "an update does not fit the variable's value",
-            expected=f"shape {old.shape}",
-            found=f"shape {x.shape}",
-        )
+    # As in NumPy, what is added may be repeated, but never makes the variable larger.
+    check_broadcast(x.shape, old.shape)
     (array,) = evaluate(OPS[op], (old, x), {}, (type_,))
     return array
 

@@ -46,7 +46,7 @@ def select(
     functions = graph.functions if functions is None else functions
     nodes, producers = graph.nodes, graph.producers
     stack = [producers[v] for v in values if v not in fed]
-    stack += effects
+    stack += [e for e in effects if not _is_fed(graph, e, fed)]
     seen: set[int] = set(stack)
     while stack:
         node = nodes[stack.pop()]

@@ -23,9 +23,12 @@ class Sizes:
     def bind_value(self, graph: Graph, value: int, shape: tuple[int, ...]) -> None:
         """Bind by what is fed for a value.  Raises PlanError."""
         node = graph.nodes[graph.producers[value]]
-        what = "variable" if node.op == "variable" else "feed"
-        name = graph.value_name(value)
-        self._bind(f"{what} {name!r}", graph.types[value].shape, shape, graph.site(node.site))
+        self._bind(
+            f"feed {graph.value_name(value)!r}",
+            graph.types[value].shape,
+            shape,
+            graph.site(node.site),
+        )
 
     def bind_variable(self, graph: Graph, name: str, shape: tuple[int, ...]) -> None:
         """Bind by the present shape of a variable.  Raises PlanError."""

@@ -143,6 +143,64 @@ def test_J3_read_behind_an_assign_that_changes_the_size(checked: bool) -> None:
 
 
 @both_engines
+def test_J3_only_an_assign_changes_the_size(checked: bool) -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(sad.zeros(3), name="v", shape=("n",))
+        x = sad.placeholder("float32", ("m",), name="x")
+        y = sad.placeholder("float32", ("k",), name="y")
+        add, sub = v.assign_add(x, name="add"), v.assign_sub(x)
+        resized = v.assign(y)
+        larger = v.assign_add(x, after=resized, name="larger")
+    with sad.Session(graph, check_numerics=checked) as session:
+        assert session.run(add, {x: [1, 2, 3]}).tolist() == [1, 2, 3]
+        assert session.run(sub, {x: [1]}).tolist() == [0, 1, 2]
+        for fetches, feeds in (
+            (add, {x: [1, 2]}),
+            (add, {x: np.zeros(0)}),
+            ([resized, larger], {y: [5], x: [1, 2, 3]}),
+        ):
+            with pytest.raises(sad.StaticadError, match="shapes do not broadcast") as info:
+                session.run(fetches, feeds)
+            assert "'add'" in str(info.value) or "'larger'" in str(info.value)
+        assert session.variables["v"].tolist() == [0, 1, 2]
+        found = session.run([resized, larger], {y: [5, 6], x: [1]})
+        assert [a.tolist() for a in found] == [[5, 6], [6, 7]]
+        assert session.variables["v"].tolist() == [6, 7]
+
+
+@both_engines
+def test_a_fed_write_does_not_happen(checked: bool) -> None:
+    with sad.Graph() as graph:
+        v = scalar(1, "v")
+        write = v.assign_add(5.0, name="write")
+        read = v.read(after=write)
+        done = sad.group(write, read)
+    with sad.Session(graph, check_numerics=checked) as session:
+        # Also not where the node itself is asked for, as signatures do.
+        fetches = [write, read, done, graph.effect(write.node_index)]
+        assert session.run(fetches, {write: 7}) == [7, 1, None, None]
+        assert session.variables["v"] == 1
+        assert session.run(fetches) == [6, 6, None, None]
+
+
+@both_engines
+def test_a_failing_node_of_a_body_is_named_with_its_caller(checked: bool) -> None:
+    with sad.Graph() as graph:
+        positive = graph.define(
+            "positive",
+            lambda x: sad.assert_(x > 0, "not positive", x, name="sign"),  # noqa: PT009
+            ("float32", ()),
+        )
+        x = sad.placeholder("float32", (), name="x")
+        y = positive(x)
+    with (
+        sad.Session(graph, check_numerics=checked) as session,
+        pytest.raises(sad.ExecutionError, match=r"check 'call_\d/sign': not positive"),
+    ):
+        session.run(y, {x: -1})
+
+
+@both_engines
 def test_J4_identity_of_a_variable_is_not_its_buffer(checked: bool) -> None:
     with sad.Graph() as graph:
         v = scalar(1, "v")
