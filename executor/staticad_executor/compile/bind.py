@@ -67,7 +67,9 @@ class Bound:
         lines = [f"{name} = {size}" for name, size in sorted(self.sizes.items())]
         for value, (before, now) in enumerate(zip(graph.types, self.types, strict=True)):
             if value in self.constants:
-                lines.append(f"%{value} = {self.constants[value].tolist()}")
+                array = self.constants[value]
+                text = str(array.tolist()) if array.size <= 8 else str(now)
+                lines.append(f"%{value} = {text}")
             elif before != now:
                 lines.append(f"%{value} : {now}")
         return "\n".join(lines) + "\n"

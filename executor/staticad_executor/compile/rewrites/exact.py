@@ -229,8 +229,10 @@ def concat_of_one(r: Rewriting, node: Node) -> int | None:
 
 @rule("exact", "multiply_no_nan")
 def multiply_finite(r: Rewriting, node: Node) -> int | None:
-    """multiply_no_nan(d, g) → d * g where d is certain to be finite"""
-    if is_finite(r, node.inputs[0]):
+    """multiply_no_nan(d, g) → d * g where d is certain to be finite, or g not to be zero"""
+    d, g = node.inputs
+    element = uniform(r, g)
+    if is_finite(r, d) or (element is not None and element != 0):
         return r.add("multiply", node.inputs, node)
     return None
 
