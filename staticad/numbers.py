@@ -8,16 +8,9 @@ import numpy as np
 
 from staticad_schema.errors import UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import as_dtype, weak_array
+from staticad_schema.types import PYTHON, as_dtype, weak_array
 
 Array = np.ndarray[Any, Any]
-DEFAULTS: dict[type, str] = {
-    bool: "bool",
-    int: "int64",
-    float: "float32",
-    complex: "complex64",
-}
-"""The dtype of a Python number that stands beside no tensor."""
 
 
 def weak_list(values: list[Any] | tuple[Any, ...]) -> Array | None:
@@ -40,8 +33,8 @@ def as_array(value: Any, dtype: Any = None) -> Array:
             "it is a tensor already", expected="an array or a number", found=value.describe()
         )
     if isinstance(value, WEAK):
-        kind = next(k for k in DEFAULTS if isinstance(value, k))
-        return weak_array(value, wanted or as_dtype(DEFAULTS[kind]))
+        kind = next(k for k in PYTHON if isinstance(value, k))
+        return weak_array(value, wanted or PYTHON[kind])
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
     else:
@@ -55,7 +48,7 @@ def as_array(value: Any, dtype: Any = None) -> Array:
         array = plain
         leaf = _leaf(value)
         if isinstance(leaf, WEAK) or not isinstance(leaf, np.ndarray | np.generic):
-            array = plain.astype(DEFAULTS[type(plain.dtype.type(0).item())])
+            array = plain.astype(PYTHON[type(plain.dtype.type(0).item())])
     return array if wanted is None else array.astype(wanted)
 
 

@@ -18,6 +18,9 @@ from .op import FunctionRef
 
 Test = Callable[[Any], bool]
 
+MAX_DEPTH = 8
+"""Tuples in attributes are not nested more deeply, in files and in text."""
+
 # Arrays up to this many bytes are compared by content, larger ones by identity.
 SHARED_BYTES = 256
 

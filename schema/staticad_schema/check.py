@@ -51,22 +51,20 @@ def known_op(name: str) -> Op:
 def check_application(definition: Op, input_count: int, attributes: Mapping[str, Any]) -> None:
     """The number of operands, the names and the kinds of attributes.  Raises FormatError."""
     if attributes.keys() != definition.parameters.keys():
-        raise _wrong(
+        raise wrong(
             f"op {definition.name}",
             "attributes " + (", ".join(sorted(definition.parameters)) or "none"),
             ", ".join(sorted(attributes))[:200] or "none",
         )
     for parameter in definition.parameters.values():
         if not conforms(attributes[parameter.name], parameter.annotation):
-            raise _wrong(
+            raise wrong(
                 f"attribute {parameter.name!r} of {definition.name}",
                 parameter.annotation,
                 repr(attributes[parameter.name])[:100],
             )
     if not definition.takes(input_count):
-        raise _wrong(
-            f"op {definition.name}", f"{len(definition.inputs)} operands", str(input_count)
-        )
+        raise wrong(f"op {definition.name}", f"{len(definition.inputs)} operands", str(input_count))
 
 
 def check_node(graph: Graph, node: Node, operands: Sequence[TensorType]) -> None:
@@ -96,19 +94,19 @@ def check_graph(graph: Graph) -> None:
     """Names, state, signatures and bodies of a graph.  Raises FormatError."""
     for name, function in graph.functions.items():
         if function.name != name:
-            raise _wrong(f"function {name!r}", "its own name", repr(function.name))
+            raise wrong(f"function {name!r}", "its own name", repr(function.name))
         _check_body(graph, function)
     _check_nodes(graph, graph, "the graph")
     for node in graph.nodes:
         if node.op == "parameter":
-            raise _wrong("a parameter", "parameters in function bodies only", "one outside")
+            raise wrong("a parameter", "parameters in function bodies only", "one outside")
     for spec in graph.variable_specs.values():
         _check_variable(graph, spec)
     for signature in graph.signatures.values():
         what = f"signature {signature.name!r}"
         _check_values(graph, (*signature.inputs.values(), *signature.outputs.values()), what)
         if not all(0 <= node < len(graph.nodes) for node in signature.effects):
-            raise _wrong(what, "effects that are nodes of the graph", str(signature.effects))
+            raise wrong(what, "effects that are nodes of the graph", str(signature.effects))
 
 
 def _check_body(graph: Graph, function: Function) -> None:
@@ -118,9 +116,9 @@ def _check_body(graph: Graph, function: Function) -> None:
     parameters = [node for node in body.nodes if node.op == "parameter"]
     by_index = sorted(parameters, key=lambda node: node.attributes["index"])
     if [node.attributes["index"] for node in by_index] != list(range(len(parameters))):
-        raise _wrong(what, "parameters numbered from 0", "others")
+        raise wrong(what, "parameters numbered from 0", "others")
     if tuple(node.start for node in by_index) != function.inputs:
-        raise _wrong(what, "inputs that are its parameters, in order", str(function.inputs))
+        raise wrong(what, "inputs that are its parameters, in order", str(function.inputs))
     _check_values(body, function.outputs, what)
 
 
@@ -129,7 +127,7 @@ def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
     for node in body.nodes:
         if node.name is not None:
             if node.name in names:
-                raise _wrong(what, "nodes of different names", f"two called {node.name!r}")
+                raise wrong(what, "nodes of different names", f"two called {node.name!r}")
             names.add(node.name)
         variable = node.attributes.get("variable") if node.attributes else None
         if variable is not None:
@@ -140,29 +138,29 @@ def _check_use(graph: Graph, body: Graph, node: Node, variable: str) -> None:
     """A node that reads or writes state: the variable exists and is of that type."""
     spec = graph.variable_specs.get(variable)
     if spec is None:
-        raise _wrong(f"{node.op} of {variable!r}", "a variable of the graph", "no such variable")
+        raise wrong(f"{node.op} of {variable!r}", "a variable of the graph", "no such variable")
     writes = node.definition.effect == "writes"
     if writes and body is not graph:
-        raise _wrong(f"{node.op} of {variable!r}", "bodies without writes", "a write in a body")
+        raise wrong(f"{node.op} of {variable!r}", "bodies without writes", "a write in a body")
     found = body.types[node.inputs[0]] if writes else node.types[0]
     if not (fits(found, spec.type) if writes else found == spec.type):
-        raise _wrong(f"{node.op} of {variable!r}", str(spec.type), str(found))
+        raise wrong(f"{node.op} of {variable!r}", str(spec.type), str(found))
 
 
 def _check_variable(graph: Graph, spec: VariableSpec) -> None:
     what = f"variable {spec.name!r}"
     _check_values(graph, (spec.initial,), what)
     if not fits(graph.types[spec.initial], spec.type):
-        raise _wrong(what, f"an initial {spec.type}", str(graph.types[spec.initial]))
+        raise wrong(what, f"an initial {spec.type}", str(graph.types[spec.initial]))
     node = graph.nodes[spec.node] if 0 <= spec.node < len(graph.nodes) else None
     if node is None or node.op != "variable" or node.attributes["variable"] != spec.name:
-        raise _wrong(what, "the node that reads it", f"node {spec.node}")
+        raise wrong(what, "the node that reads it", f"node {spec.node}")
 
 
 def _check_values(graph: Graph, values: tuple[int, ...], what: str) -> None:
     for value in values:
         if not 0 <= value < len(graph.types):
-            raise _wrong(what, f"values below {len(graph.types)}", str(value))
+            raise wrong(what, f"values below {len(graph.types)}", str(value))
 
 
 def fits(found: TensorType, declared: TensorType) -> bool:
@@ -177,5 +175,6 @@ def fits(found: TensorType, declared: TensorType) -> bool:
     )
 
 
-def _wrong(what: str, expected: str, found: str) -> FormatError:
+def wrong(what: str, expected: str, found: str) -> FormatError:
+    """The error that a part of a graph is not as it has to be."""
     return FormatError(f"{what} is not right", expected=expected, found=found)

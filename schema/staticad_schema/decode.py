@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .check import check_application, check_graph, check_node, known_op, untrusted
+from .attributes import MAX_DEPTH
+from .check import check_application, check_graph, check_node, known_op, untrusted, wrong
 from .dim_parser import parse
 from .dims import Dim, Size
 from .encode import ELEMENT_TYPES
-from .errors import FormatError, Site
+from .errors import Site
 from .graph import Function, Graph, Signature, VariableSpec
 from .graph_pb2 import Application, Body, Value
 from .graph_pb2 import Array as ArrayMessage
@@ -27,12 +28,9 @@ from .graph_pb2 import Type as TypeMessage
 from .node import Node
 from .op import FunctionRef, Op
 from .sidecar import Tensor
-from .types import BOOL, TensorType
+from .types import BOOL, MAX_RANK, TensorType
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
-# NumPy's own limit.
-MAX_RANK = 64
-_MAX_LIST_DEPTH = 8
 
 
 G = TypeVar("G", bound=Graph)
@@ -71,7 +69,7 @@ class _Decoder:
         message = self.message
         seed = self.value(message.seed) if message.HasField("seed") else None
         if seed is not None and type(seed) is not int:
-            raise _wrong("the seed", "an integer", repr(seed)[:50])
+            raise wrong("the seed", "an integer", repr(seed)[:50])
         graph = graph_class(seed)
         for entry in message.functions:
             body = graph_class(seed)
@@ -81,7 +79,7 @@ class _Decoder:
         self.body(message.main, graph)
         for variable in message.variables:
             if variable.name in graph.variable_specs:
-                raise _wrong("variables", "different names", f"two called {variable.name!r}")
+                raise wrong("variables", "different names", f"two called {variable.name!r}")
             graph.add_variable(
                 VariableSpec(
                     name=variable.name,
@@ -93,7 +91,7 @@ class _Decoder:
             )
         for signature in message.signatures:
             if signature.name in graph.signatures:
-                raise _wrong("signatures", "different names", f"two called {signature.name!r}")
+                raise wrong("signatures", "different names", f"two called {signature.name!r}")
             graph.signatures[signature.name] = Signature(
                 name=signature.name,
                 inputs=_bindings(signature.inputs),
@@ -110,7 +108,7 @@ class _Decoder:
 
     def type(self, entry: TypeMessage) -> TensorType:
         if len(entry.shape) > MAX_RANK:
-            raise _wrong("a type", f"rank {MAX_RANK} at most", str(len(entry.shape)))
+            raise wrong("a type", f"rank {MAX_RANK} at most", str(len(entry.shape)))
         return TensorType(_DTYPES[entry.dtype], tuple([self.size(n) for n in entry.shape]))
 
     def kind(self, entry: Application) -> _Kind:
@@ -118,7 +116,7 @@ class _Decoder:
         definition = known_op(name)
         given = {self.strings[a.name]: self.value(a.value) for a in entry.attributes}
         if len(given) != len(entry.attributes):
-            raise _wrong(f"op {name}", "each attribute once", f"{len(entry.attributes)}")
+            raise wrong(f"op {name}", "each attribute once", f"{len(entry.attributes)}")
         check_application(definition, entry.input_count, given)
         type_ids = tuple(entry.types)
         return _Kind(
@@ -147,18 +145,18 @@ class _Decoder:
             return FunctionRef(self.function_names[entry.function])
         if which == "array":
             return self.array(entry.array)
-        if which == "list" and depth < _MAX_LIST_DEPTH:
+        if which == "list" and depth < MAX_DEPTH:
             return tuple([self.value(v, depth + 1) for v in entry.list.values])
-        raise _wrong("an attribute", "a value that is not nested deeply", str(which))
+        raise wrong("an attribute", "a value that is not nested deeply", str(which))
 
     def array(self, entry: ArrayMessage) -> np.ndarray[Any, Any]:
         dtype, shape = _DTYPES[entry.dtype], tuple(entry.shape)
         if len(shape) > MAX_RANK:
-            raise _wrong("a constant", f"rank {MAX_RANK} at most", str(len(shape)))
+            raise wrong("a constant", f"rank {MAX_RANK} at most", str(len(shape)))
         if entry.WhichOneof("content") == "external":
             tensor = self.tensors.get(entry.external)
             if tensor is None:
-                raise _wrong("the sidecar", f"a tensor {entry.external[:50]!r}", "none")
+                raise wrong("the sidecar", f"a tensor {entry.external[:50]!r}", "none")
             array = tensor.array(dtype, shape)
         else:
             data = entry.data
@@ -166,11 +164,11 @@ class _Decoder:
             for size in shape:
                 count *= size
             if len(data) != count * dtype.itemsize:
-                raise _wrong("a constant", f"{count * dtype.itemsize} bytes", f"{len(data)} bytes")
+                raise wrong("a constant", f"{count * dtype.itemsize} bytes", f"{len(data)} bytes")
             little = np.frombuffer(data, np.uint8).view(dtype.newbyteorder("<"))
             array = little.astype(dtype, copy=False).reshape(shape)
         if dtype == BOOL and array.view(np.uint8).max(initial=0) > 1:
-            raise _wrong("a constant", "bools that are 0 or 1", "another byte")
+            raise wrong("a constant", "bools that are 0 or 1", "another byte")
         array.flags.writeable = False
         return array
 
@@ -184,11 +182,11 @@ class _Decoder:
     def sites(self, body: Body, graph: Graph) -> None:
         columns = body.site_files, body.site_lines, body.site_functions
         if len({len(column) for column in columns}) != 1:
-            raise _wrong("the table of lines", "columns of one length", "others")
+            raise wrong("the table of lines", "columns of one length", "others")
         for k, (file, line, function) in enumerate(zip(*columns, strict=True)):
             site = Site(self.strings[file], line, self.strings[function])
             if graph.intern_site(site) != k + 1:
-                raise _wrong("the table of lines", "different lines", str(site))
+                raise wrong("the table of lines", "different lines", str(site))
 
     def body(self, body: Body, graph: Graph) -> None:
         """Append the nodes of a body to an empty graph."""
@@ -215,7 +213,7 @@ class _Decoder:
                 inputs = tuple([start - d for d in distances[at : at + input_count]])
                 at += input_count
                 if len(inputs) != input_count or min(inputs) < 0 or max(inputs) >= start:
-                    raise _wrong(f"node {index}", f"{input_count} earlier values", str(inputs)[:99])
+                    raise wrong(f"node {index}", f"{input_count} earlier values", str(inputs)[:99])
                 operands = tuple([value_types[i] for i in inputs])
             name, scope, device = names.get(index), scopes[index], devices[index]
             node = Node(
@@ -231,13 +229,13 @@ class _Decoder:
             graph.append_trusted(node)
             value_types.extend(type_ids)
         if at != len(distances):
-            raise _wrong("the inputs", f"{at} for all nodes", str(len(distances)))
+            raise wrong("the inputs", f"{at} for all nodes", str(len(distances)))
 
 
 def _dim(text: str) -> Size:
     dim = parse(text)
     if not isinstance(dim, Dim):
-        raise _wrong("a dimension", "symbols in it", text[:100])
+        raise wrong("a dimension", "symbols in it", text[:100])
     return dim
 
 
@@ -245,7 +243,7 @@ def _column(entries: Sequence[int], count: int, limit: int) -> Sequence[int]:
     """One entry a node, each below the limit; zeros if the column was left out."""
     column = list(entries) or [0] * count
     if len(column) != count or max(column, default=0) >= max(limit, 1):
-        raise _wrong("a column", f"{count} entries below {limit}", f"{len(column)} entries")
+        raise wrong("a column", f"{count} entries below {limit}", f"{len(column)} entries")
     return column
 
 
@@ -253,7 +251,7 @@ def _ascending(entries: Sequence[int], count: int) -> list[int]:
     """Indices of nodes, each above the one before."""
     column = list(entries)
     if any(a >= b for a, b in pairwise([*column, count])):
-        raise _wrong("a column", f"ascending nodes below {count}", "others")
+        raise wrong("a column", f"ascending nodes below {count}", "others")
     return column
 
 
@@ -266,20 +264,16 @@ def _after(body: Body, count: int) -> dict[int, tuple[int, ...]]:
     for node, length in zip(nodes, body.after_counts, strict=True):
         before = tuple([node - d for d in distances[at : at + length]])
         if not length or len(before) != length or min(before) < 0 or max(before) >= node:
-            raise _wrong(f"node {node}", f"{length} earlier nodes to run after", str(before)[:99])
+            raise wrong(f"node {node}", f"{length} earlier nodes to run after", str(before)[:99])
         found[node] = before
         at += length
     if at != len(distances):
-        raise _wrong("the control dependencies", str(at), str(len(distances)))
+        raise wrong("the control dependencies", str(at), str(len(distances)))
     return found
 
 
 def _bindings(entries: Sequence[Any]) -> dict[str, int]:
     found = {entry.key: entry.value for entry in entries}
     if len(found) != len(entries):
-        raise _wrong("a signature", "different keys", ", ".join(e.key for e in entries)[:100])
+        raise wrong("a signature", "different keys", ", ".join(e.key for e in entries)[:100])
     return found
-
-
-def _wrong(what: str, expected: str, found: str) -> FormatError:
-    return FormatError(f"{what} is not right", expected=expected, found=found)

@@ -28,7 +28,7 @@ from .errors import (
 from .handle import Effect, Handle
 from .node import Node
 from .op import OPS, FunctionRef, Op
-from .types import KINDS, TensorType, promote_weak, weak_array
+from .types import TensorType, promote_weak, require_dtype, weak_array
 
 
 @dataclass(frozen=True)
@@ -205,13 +205,11 @@ class Graph:
 
     def held(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """A copy of an array that nobody can change.  Raises DTypeError."""
-        if array.dtype.newbyteorder("=") not in KINDS:
-            raise DTypeError(
-                "a constant of a dtype that graphs do not hold",
-                expected=", ".join(d.name for d in KINDS),
-                found=str(array.dtype),
-            ).locate(asked="constant", site=self.site(self.current_site()))
-        copy = np.array(array, array.dtype.newbyteorder("="), order="C", copy=True)
+        try:
+            dtype = require_dtype(array.dtype.newbyteorder("="))
+        except DTypeError as error:
+            raise error.locate(asked="constant", site=self.site(self.current_site())) from None
+        copy = np.array(array, dtype, order="C", copy=True)
         copy.flags.writeable = False
         return copy
 

@@ -18,20 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from .attributes import float_bits
+from .attributes import MAX_DEPTH, float_bits
 from .dim_parser import parse
 from .dims import Dim, Shape
 from .errors import FormatError
 from .op import FunctionRef
-from .types import BOOL, INTEGER, KINDS, NAMES, REAL_OF, DType, TensorType
+from .types import BOOL, INTEGER, KINDS, MAX_RANK, NAMES, REAL_OF, DType, TensorType
 
 Array = np.ndarray[Any, Any]
 
 # Arrays of more elements than this are written as bytes.
 SPELLED = 16
 MAX_BYTES = 1 << 26
-MAX_RANK = 64
-_MAX_DEPTH = 8
 
 _NUMBER = re.compile(r"-?(?:inf|[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?)")
 _NAN = re.compile(r"nan:([0-9a-f]+)")
@@ -223,7 +221,7 @@ class Reader:
 
     def value(self, depth: int = 0) -> Any:
         """An attribute's value."""
-        if depth > _MAX_DEPTH:
+        if depth > MAX_DEPTH:
             raise self.wrong("values that are not nested deeply")
         if self.take("("):
             items: list[Any] = []
@@ -314,7 +312,7 @@ class Reader:
         if bits is not None:
             element = _nan(bits, dtype)
         else:
-            value = self.value(_MAX_DEPTH)
+            value = self.value(MAX_DEPTH)
             wanted = {"bool": bool, "float": float}.get(kind, int)
             if type(value) is not wanted:
                 raise self.wrong(f"an element of {dtype.name} before this")

@@ -45,6 +45,14 @@ NUMERIC = frozenset({"int", "uint", "float", "complex"})
 ANY = frozenset(KINDS.values())
 
 DEFAULT_FLOAT, DEFAULT_INT = FLOAT32, INT64
+# bool first: it is an int to `isinstance`.
+PYTHON: dict[type, DType] = {
+    bool: BOOL, int: DEFAULT_INT, float: DEFAULT_FLOAT, complex: COMPLEX64,
+}  # fmt: skip
+"""The dtype of a Python number that stands beside no tensor."""
+
+MAX_RANK = 64
+"""NumPy's own limit."""
 
 # The half floats compute in float32 and are rounded once per op.
 WIDENED: dict[DType, DType] = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
@@ -102,8 +110,8 @@ def as_dtype(dtype: Any) -> DType:
                 hint=near_miss(dtype, NAMES),
             )
         found = NAMES[dtype]
-    elif dtype in (float, int, bool, complex):
-        found = {float: FLOAT32, int: INT64, bool: BOOL, complex: COMPLEX64}[dtype]
+    elif isinstance(dtype, type) and dtype in PYTHON:
+        found = PYTHON[dtype]
     else:
         try:
             found = np.dtype(dtype)
@@ -114,7 +122,13 @@ def as_dtype(dtype: Any) -> DType:
     return found
 
 
-_FLOATS = (FLOAT16, FLOAT32, FLOAT64)
+def require_dtype(dtype: DType) -> DType:
+    """The dtype itself.  Raises DTypeError if graphs do not hold it (strings, big-endian, ...)."""
+    if dtype not in KINDS:
+        raise DTypeError(
+            "a dtype that graphs do not hold", expected=", ".join(NAMES), found=str(dtype)
+        )
+    return dtype
 
 
 def promote(a: DType, b: DType) -> DType:
@@ -154,7 +168,7 @@ def promote_weak(dtype: DType, scalar: bool | int | float | complex) -> DType:
         return DEFAULT_INT if kind == "bool" else dtype
     if isinstance(scalar, float):
         return dtype if kind == "float" else DEFAULT_FLOAT
-    return COMPLEX_OF.get(dtype, COMPLEX64)
+    return COMPLEX_OF.get(dtype, PYTHON[complex])
 
 
 def weak_array(scalar: bool | int | float | complex, dtype: DType) -> np.ndarray[Any, Any]:

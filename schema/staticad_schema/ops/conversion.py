@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError
 from ..op import OPS, Array, Operand
-from ..types import KINDS, NUMERIC, REAL_OF, DType, TensorType
+from ..types import KINDS, NUMERIC, REAL_OF, DType, TensorType, require_dtype
 from .pointwise import pointwise, same
 
 _ALL_REAL = dict.fromkeys(("bool", "int", "uint", "float"), "({x})")
@@ -32,13 +31,7 @@ def cast(x: Operand, *, dtype: DType) -> TensorType:
     """x in another dtype.  A float becomes an integer by dropping its fraction, a complex number
     real by dropping its imaginary part, and bool by asking whether it is not 0.  What an integer
     dtype cannot hold becomes a value that depends on the machine."""
-    if dtype not in KINDS:
-        raise DTypeError(
-            "a dtype that graphs do not hold",
-            expected=", ".join(d.name for d in KINDS),
-            found=str(dtype),
-        )
-    return x.with_dtype(dtype)
+    return x.with_dtype(require_dtype(dtype))
 
 
 def _conj_grad(x: Any, out: Any, g: Any) -> tuple[Any]:

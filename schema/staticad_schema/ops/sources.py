@@ -14,17 +14,12 @@ from ..dims import Dim
 from ..errors import ArgumentError, DTypeError, PlanError, ShapeError
 from ..op import Array, ArrayValue, SymbolicShape, op
 from ..op import constant as no_gradient
-from ..types import KINDS, REAL, UINT64, DType, TensorType, normalize_axis
+from ..types import REAL, UINT64, DType, TensorType, normalize_axis, require_dtype
 
 
 def declared(dtype: DType, shape: SymbolicShape) -> TensorType:
     """The type that two attributes declare.  Raises DTypeError, ShapeError."""
-    if dtype not in KINDS:
-        raise DTypeError(
-            "a dtype that graphs do not hold",
-            expected=", ".join(d.name for d in KINDS),
-            found=str(dtype),
-        )
+    require_dtype(dtype)
     for size in shape:
         if isinstance(size, Dim):
             continue
