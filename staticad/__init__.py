@@ -4,6 +4,8 @@ A graph is built inside `with sad.Graph() as graph:`, and run by a `Session`, in
 or in another that has never seen the code which built it.
 """
 
+import typing as _typing
+
 from staticad_executor import Session
 from staticad_schema.dims import Dim, ceildiv
 from staticad_schema.errors import (
@@ -26,6 +28,7 @@ from staticad_schema.handle import Effect
 
 from . import nn, optimizers, random, testing
 from .current import device, scope
+from .elsewhere import missing as _missing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, load
 from .ops import elementwise as _elementwise
@@ -96,3 +99,8 @@ __all__ = [
 ]  # fmt: skip
 # Every elementwise op.
 __all__ += _elementwise.__all__
+
+if not _typing.TYPE_CHECKING:
+
+    def __getattr__(name: str) -> _typing.NoReturn:
+        raise _missing("", name)

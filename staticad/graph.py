@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import staticad_schema
 from staticad_schema.dims import Shape
@@ -314,6 +314,16 @@ class Graph(Recorder):
         return self._calls[name] - 1
 
     # ------------------------------------------------------------- files
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise UsageError(
+            "graphs are neither pickled nor copied",
+            asked="pickle, or copy",
+            expected="a file that holds the graph",
+            found=repr(self),
+            site=user_site(),
+            hint="use graph.save(path) and sad.load(path)",
+        )
 
     def signature(
         self,

@@ -7,7 +7,7 @@ one: its scope and its ordinal among the scope's random nodes), and the number o
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from staticad_schema.errors import ArgumentError, DTypeError
 from staticad_schema.handle import WEAK
@@ -28,6 +28,7 @@ from staticad_schema.types import (
 
 from . import layout
 from .building import build, renamed
+from .elsewhere import missing
 from .graph import Graph
 from .operands import Operand, graph_of, result, tensor
 from .sites import asking
@@ -183,3 +184,9 @@ def _parameter(graph: Graph, value: Operand, dtype: DType) -> Any:
     if given.type.kind == "complex":
         raise DTypeError("not a real number", expected="a real tensor", found=given.describe())
     return given.astype(dtype)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing("random", name)

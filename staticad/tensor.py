@@ -18,6 +18,7 @@ from staticad_schema.types import DType, TensorType, promote_weak
 
 from . import indexing, layout
 from .building import Builder, build
+from .elsewhere import equivalent, missing_of_tensor
 from .layout import Axis
 from .numbers import weak_list
 from .sites import asking, user_site
@@ -32,6 +33,18 @@ class Tensor(Handle):
 
     __slots__ = ()
     graph: Builder
+
+    def __init__(self, graph: Builder, id: int | None = None) -> None:
+        if id is None:
+            raise UsageError(
+                "tensors are made by the functions of a graph",
+                asked=type(self).__name__,
+                expected="sad.constant(value), sad.variable(initial) or sad.placeholder(…)",
+                found=f"{graph!r:.80}, a {type(graph).__name__}",
+                site=user_site(),
+            )
+        self.graph = graph
+        self.id = id
 
     @property
     def dtype(self) -> DType:
@@ -225,7 +238,29 @@ class Tensor(Handle):
         with asking("min"):
             return self._as_tensor(layout.reduce("min", self, axis, keepdims))
 
-    # ---------------------------------------------------------------- no data
+    # ---------------------------------------------------------------- what a tensor is not
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_of_tensor(type(self).__name__.lower(), name)
+
+        # To type checkers a tensor is no array, or `array * tensor` would be one.
+        def __array__(self, *_: Any, **__: Any) -> NoReturn:
+            raise self._no_data("a NumPy array", "use session.run(x), or the functions of staticad")
+
+        def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+            """NumPy's functions of arrays, which come here when they are given a tensor."""
+            if function in (np.shape, np.ndim):
+                return self.shape if function is np.shape else self.ndim
+            name = function.__name__
+            own = equivalent(name) or "use session.run(x), or the functions of staticad"
+            raise self._no_data(f"numpy.{name}", own)
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise self._no_data(f"format {spec!r}", "run it, and format the result")
+        return repr(self)
 
     def _no_data(self, asked: str, hint: str) -> UsageError:
         return UsageError(
@@ -267,11 +302,6 @@ class Tensor(Handle):
 
     def __index__(self) -> NoReturn:
         raise self._no_data("use as a Python index", "use take(x, i) or x[i] on a tensor x")
-
-    if not TYPE_CHECKING:
-        # To type checkers a tensor is no array, or `array * tensor` would be one.
-        def __array__(self, *_: Any, **__: Any) -> NoReturn:
-            raise self._no_data("a NumPy array", "use session.run(x), or the functions of staticad")
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise self._no_data("assignment to elements", "use x.at[index].set(value), a new tensor")

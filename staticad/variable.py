@@ -14,7 +14,7 @@ from staticad_schema.graph import VariableSpec
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
 
-from .building import build
+from .building import Builder, build
 from .sites import asking
 from .tensor import Tensor
 
@@ -54,6 +54,9 @@ class Variable(Tensor):
     """
 
     __slots__ = ()
+
+    def __init__(self, graph: Builder, id: int | None = None, **given: Any) -> None:
+        super().__init__(graph, None if given else id)
 
     @property
     def spec(self) -> VariableSpec:

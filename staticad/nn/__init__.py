@@ -1,5 +1,8 @@
 """Functions and layers of neural networks."""
 
+from typing import TYPE_CHECKING, NoReturn
+
+from ..elsewhere import missing
 from .activations import gelu, log_softmax, relu, relu6, sigmoid, softmax, tanh
 from .layers import dense, dropout, layer_norm
 from .losses import cross_entropy
@@ -17,3 +20,8 @@ __all__ = [
     "softmax",
     "tanh",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing("nn", name)

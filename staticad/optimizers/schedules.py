@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from staticad_schema.errors import ArgumentError
 from staticad_schema.types import FLOAT32
 
+from ..elsewhere import missing
 from ..ops.elementwise import cos, exp, minimum
 from ..ops.selection import where
 from ..sites import asking
@@ -86,3 +87,9 @@ def _positive(name: str, value: Any) -> None:
         raise ArgumentError(
             f"{name} is out of range", expected="a number above 0", found=repr(value)
         )
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing("optimizers.schedules", name)

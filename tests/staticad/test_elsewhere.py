@@ -1,0 +1,104 @@
+"""Names that users bring along from other libraries lead to the ones here."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+from staticad import elsewhere
+
+
+@pytest.mark.parametrize("table", [elsewhere.FUNCTIONS, elsewhere.METHODS], ids=["sad", "x"])
+def test_what_is_advised_exists(table: dict[str, str]) -> None:
+    for advice in table.values():
+        for name in re.findall(r"\bsad\.([\w.]*\w)", advice):
+            assert operator.attrgetter(name)(sad), name
+        for name in re.findall(r"\bx\.(\w+)", advice):
+            assert hasattr(sad.Variable, name), name
+
+
+def test_no_name_is_advised_against_that_is_here() -> None:
+    assert [name for name in elsewhere.FUNCTIONS if hasattr(sad, name)] == []
+    assert [name for name in elsewhere.METHODS if hasattr(sad.Tensor, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "advice"),
+    [
+        (sad, "relu", "use sad.nn.relu"),
+        (sad, "reduce_mean", "use sad.mean"),
+        (sad, "concatenate", "use sad.concat"),
+        (sad, "Adam", "use sad.optimizers.Adam"),
+        (sad, "normal", "use sad.random.normal"),
+        (sad, "logsumexpp", "did you mean 'logsumexp'"),
+        (sad.nn, "Linear", "use sad.nn.dense"),
+        (sad.nn, "exp", "use sad.exp"),
+        (sad.random, "randn", "use sad.random.normal"),
+        (sad.optimizers, "Momentun", "did you mean 'Momentum'?"),
+        (sad.optimizers.schedules, "cosin", "did you mean 'cosine'?"),
+        (sad.testing, "check_gradient", "did you mean 'check_gradients'?"),
+    ],
+)
+def test_a_name_of_another_library(namespace: Any, name: str, advice: str) -> None:
+    with pytest.raises(AttributeError, match=re.escape(advice)):
+        getattr(namespace, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("numpy", "use session.run(x)"),
+        ("backward", "use sad.gradients"),
+        ("exp", "use sad.exp(x)"),
+        ("unsqueeze", "use sad.expand_dims"),
+        ("argmax", "use sad.argmax(x)"),
+    ],
+)
+def test_a_method_of_another_library(name: str, advice: str) -> None:
+    x = sad.Graph().placeholder("float32", (3,), "x")
+    with pytest.raises(AttributeError, match=re.escape(advice)):
+        getattr(x, name)
+
+
+def test_probing_for_protocols_is_not_advised() -> None:
+    x = sad.Graph().placeholder("float32", (3,), "x")
+    assert not hasattr(x, "__array_interface__")
+    with pytest.raises(AttributeError, match=r"has no attribute '__fspath__'$"):
+        operator.attrgetter("__fspath__")(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        (lambda x: np.sum(x), "use sad.sum"),
+        (lambda x: np.concatenate([x, x]), "use sad.concat"),
+        (lambda x: np.dot(np.ones((2, 3)), x), "use sad.matmul"),
+        (lambda x: np.where(x, 1, 2), "use sad.where"),
+        (lambda x: np.linalg.norm(x), "session.run"),
+        (lambda x: np.asarray(x), "session.run"),
+        (lambda x: f"{x:.3f}", "run it"),
+        (lambda x: sad.Tensor(np.ones(3)), "sad.constant"),  # type: ignore[arg-type]
+        (lambda x: sad.Variable(np.ones(3), name="w"), "sad.variable"),  # type: ignore[arg-type]
+        (lambda x: pickle.dumps(x), "graph.save"),
+    ],
+)
+def test_uses_as_data_are_refused_with_the_line(function: Any, advice: str) -> None:
+    x = sad.Graph().placeholder("float32", ("n", 3), "x")
+    with pytest.raises(sad.UsageError) as caught:
+        function(x)
+    assert advice in str(caught.value)
+    assert caught.value.site is not None
+    assert caught.value.site.file == "tests/staticad/test_elsewhere.py"
+
+
+def test_shape_and_rank_are_known_to_numpy() -> None:
+    x = sad.Graph().placeholder("float32", (2, 3), "x")
+    assert np.shape(x) == (2, 3)  # type: ignore[arg-type]
+    assert np.ndim(x) == 2  # type: ignore[arg-type]
+    assert f"{x}" == "<tensor 'x' float32[2, 3]>"
