@@ -106,7 +106,7 @@ def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
 
 
 # From here on choosing by bit masks is faster than choosing element by element.
-MASKED_ELEMENTS = 1024
+MASKED_ELEMENTS = 2048
 _MASKS: dict[int, Any] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 

@@ -117,20 +117,22 @@ class Region:
             for k in self.still:
                 cells[k] = arrays[k]
         hopeful, moving, cancel = self.hopeful, self.moving, registers.token[0]
-        for is_full, index in self.indices[start:stop]:
-            cells = full if is_full else rest
-            for k in moving:
-                cells[k] = arrays[k][index[k]]
-            try:
-                for function, pick in hopeful:
-                    function(*pick(cells))
-            except SpoiledError:
-                for function, pick in self.calls:
-                    function(*pick(cells))
-            if cancel is not None and cancel.is_set():
-                raise CancelledError("the run was cancelled", asked="run")
-        for cells in (full, rest):
-            cells[: len(arrays)] = [None] * len(arrays)
+        try:
+            for is_full, index in self.indices[start:stop]:
+                cells = full if is_full else rest
+                for k in moving:
+                    cells[k] = arrays[k][index[k]]
+                try:
+                    for function, pick in hopeful:
+                        function(*pick(cells))
+                except SpoiledError:
+                    for function, pick in self.calls:
+                        function(*pick(cells))
+                if cancel is not None and cancel.is_set():
+                    raise CancelledError("the run was cancelled", asked="run")
+        finally:
+            for cells in (full, rest):
+                cells[: len(arrays)] = [None] * len(arrays)
 
 
 class Registers:
