@@ -115,25 +115,38 @@ def require_fed(graph: Graph, selection: Selection) -> None:
 
 def ordered_writes(graph: Graph, selection: Selection, fed: Collection[int]) -> dict[int, int]:
     """For each `read_variable` node that is ordered behind a write of its variable: that write
-    (the last in creation order, if there are several)."""
-    result: dict[int, int] = {}
+    (the last in creation order, if there are several).  One walk for all variables."""
     nodes, producers = graph.nodes, graph.producers
     late = [i for i in selection.nodes if nodes[i].op == "read_variable"]
-    for name in dict.fromkeys(nodes[i].attributes["variable"] for i in late):
-        last: dict[int, int] = {}
-        for index in selection.nodes:
-            node = nodes[index]
-            behind = max((last.get(p, -1) for p in node.after), default=-1)
-            for v in node.inputs:
-                if v not in fed:
-                    behind = max(behind, last.get(producers[v], -1))
-            if node.attributes.get("variable") == name:
-                if node.definition.effect == "writes":
-                    behind = index
-                elif node.op == "read_variable" and behind >= 0:
-                    result[index] = behind
-            if behind >= 0:
-                last[index] = behind
+    if not late:
+        return {}
+    names = {nodes[i].attributes["variable"] for i in late}
+    result: dict[int, int] = {}
+    # The writes of those variables are bits in creation order: all, by variable, and those
+    # that a node is ordered behind.
+    writes: list[int] = []
+    of_variable: dict[str, int] = {}
+    behind: dict[int, int] = {}
+    for index in selection.nodes:
+        node = nodes[index]
+        bits = 0
+        for p in node.after:
+            bits |= behind.get(p, 0)
+        for v in node.inputs:
+            if v not in fed:
+                bits |= behind.get(producers[v], 0)
+        name = node.attributes.get("variable", "")
+        if name in names:
+            known = of_variable.get(name, 0)
+            if node.definition.effect == "writes":
+                bit = 1 << len(writes)
+                writes.append(index)
+                of_variable[name] = known | bit
+                bits |= bit
+            elif node.op == "read_variable" and bits & known:
+                result[index] = writes[(bits & known).bit_length() - 1]
+        if bits:
+            behind[index] = bits
     return result
 
 
