@@ -21,6 +21,7 @@ from staticad_schema.errors import (
 from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS, FunctionRef
+from staticad_schema.sites import asking, user_site
 from staticad_schema.types import as_dtype, shape_text
 
 from . import layout
@@ -28,7 +29,6 @@ from .bodies import traced
 from .current import GRAPHS, SCOPE, is_name
 from .numbers import as_array
 from .recorder import Recorder
-from .sites import asking, user_site
 from .tensor import Tensor
 from .variable import Variable, after_nodes
 
@@ -47,8 +47,7 @@ class Graph(Recorder):
     def __init__(self, seed: int | None = None, strict: bool = False) -> None:
         super().__init__(seed, strict)
         self.updates: list[Tensor | Effect] = []
-        # The graph in which this one is traced as a body, and the body's name there.
-        self.outer: Graph | None = None
+        # The name of the body that this graph is traced as, or "".
         self.body_name = ""
         self._variables: set[int] = set()
         self._sizes: set[str] | None = None
@@ -256,7 +255,7 @@ class Graph(Recorder):
         """Raises GraphError if a body is being traced that would write this graph's state."""
         graphs = GRAPHS.get()
         inner = graphs[-1] if graphs else None
-        if inner is not None and inner.outer is not None:
+        if inner is not None and inner.body_name:
             spec = self.variable_specs[variable]
             raise GraphError(
                 "a body writes a variable",
@@ -276,7 +275,7 @@ class Graph(Recorder):
         """
         with asking("define", name):
             body = Graph(self.seed, self.strict)
-            body.outer, body.body_name = self, name
+            body.body_name = name
             body.functions = self.functions
             made = traced(body, name, function, input_types)
             with self.lock:

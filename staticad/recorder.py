@@ -15,9 +15,9 @@ from staticad_schema import graph as schema
 from staticad_schema.errors import ArgumentError, GraphError, UsageError
 from staticad_schema.node import Node
 from staticad_schema.op import Op
+from staticad_schema.sites import site_of, user_frame, user_site, warn
 
 from .current import DEVICE, GRAPHS, SCOPE
-from .sites import site_of, user_frame, user_site, warn
 
 
 class GrowthWarning(UserWarning):
@@ -152,6 +152,15 @@ class Recorder(schema.Graph):
             count += 1
         self._suffixes[full] = count
         return f"{full}_{count}"
+
+    def free_scope(self, base: str, member: str) -> str:
+        """`base`, or `base` with a number: a scope in the present one that holds no `member`."""
+        prefix = SCOPE.get()
+        name, count = base, 0
+        while self.has_name(f"{prefix}/{name}/{member}" if prefix else f"{name}/{member}"):
+            count += 1
+            name = f"{base}_{count}"
+        return name
 
     def index_of(self, node: Node) -> int:
         """The index of a node that was just made, also of one without outputs."""

@@ -24,7 +24,6 @@ class Fetches:
         self._values: dict[int, int] = {}
         self._effects: dict[int, None] = {}
         self._graph = graph
-        self._again: set[int] = set()
         self._open: set[int] = set()
         self.rebuild: Rebuild = self._structure(fetches, "fetch")
         self.values = tuple(self._values)

@@ -89,8 +89,6 @@ class Session:
         self._preparing = threading.Lock()
         # Replaced when it is set: later runs are not cancelled.
         self._cancel = threading.Event()
-        # A builder's graph is told that it runs: from then on it watches its growth.
-        self._note_run: Callable[[], None] | None = getattr(graph, "note_run", None)
         self._closed = False
 
     # ---------------------------------------------------------------- running
@@ -197,8 +195,7 @@ class Session:
                 hint="session.memory(fetches, sizes) predicts what a run needs",
             ) from error
         finally:
-            if self._note_run is not None:
-                self._note_run()
+            self.graph.note_run()
 
     # ---------------------------------------------------------------- preparing
 

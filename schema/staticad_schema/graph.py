@@ -97,7 +97,6 @@ class Graph:
         self._scalars: dict[tuple[Any, type, Any], int] = {}
         self._forward_site = 0
         self._fixed_site: int | None = None
-        self._control: tuple[int, ...] = ()
 
     # ---------------------------------------------------------------- building
 
@@ -273,6 +272,9 @@ class Graph:
 
     def current_device(self) -> str | None:
         return None
+
+    def note_run(self) -> None:
+        """A session has run this graph; the builder's graph watches its growth from then on."""
 
     def intern_site(self, site: Site) -> int:
         found = self._site_ids.get(site)

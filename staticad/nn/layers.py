@@ -8,6 +8,7 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOATING, shape_text
 
 from .. import layout, random
@@ -17,7 +18,6 @@ from ..graph import Graph
 from ..layout import Axis
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.sources import zeros
-from ..sites import asking
 from ..tensor import Tensor
 
 
@@ -48,24 +48,13 @@ def dense(
             raise DTypeError("not floating", expected="a floating dtype", found=value.describe())
         graph = value.graph
         assert isinstance(graph, Graph)
-        with graph, scope(name if name is not None else _free_scope(graph, "dense")):
+        with graph, scope(graph.free_scope("dense", "weights") if name is None else name):
             limit = math.sqrt(6.0 / max(inputs + width, 1))
             start = random.uniform((inputs, width), -limit, limit, dtype=value.dtype)
             y = value @ graph.variable(start, name="weights")
             if use_bias:
                 y = y + graph.variable(zeros(width, dtype=value.dtype), name="bias")
             return result(y if activation is None else activation(y))
-
-
-def _free_scope(graph: Graph, base: str) -> str:
-    """`base`, or `base` with a number, in which there are no weights yet."""
-    count = 0
-    while True:
-        name = f"{base}_{count}" if count else base
-        prefix = graph.current_scope()
-        if not graph.has_name(f"{prefix}/{name}/weights" if prefix else f"{name}/weights"):
-            return name
-        count += 1
 
 
 def layer_norm(

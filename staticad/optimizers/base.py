@@ -8,6 +8,7 @@ from typing import Any
 
 from staticad_schema.errors import GradientError, UsageError
 from staticad_schema.handle import Effect
+from staticad_schema.sites import asking
 
 from ..current import scope
 from ..gradients import gradients
@@ -15,7 +16,6 @@ from ..graph import Graph, current_graph
 from ..operands import result
 from ..ops.control import group, identity
 from ..ops.sources import zeros_like
-from ..sites import asking
 from ..tensor import Tensor
 from ..variable import Variable
 
@@ -122,7 +122,7 @@ class Optimizer(ABC):
         """Step and learning rate, made in the graph where they are first asked for."""
         graph = current_graph(type(self).__name__) if self._step is None else self._graph()
         if self._step is None or self._learning_rate is None:
-            self._scope = _free_scope(graph, type(self).__name__)
+            self._scope = graph.free_scope(type(self).__name__, "step")
             with graph, scope(self._scope):
                 self._step = graph.variable(0, name="step", trainable=False)
                 self._learning_rate = self._rate(graph, self._step)
@@ -163,14 +163,3 @@ def _check_scalar(loss: Any) -> None:
             found=loss.describe() if isinstance(loss, Tensor) else f"{loss!r:.80}",
             hint="reduce it with mean or sum" if isinstance(loss, Tensor) else None,
         )
-
-
-def _free_scope(graph: Graph, base: str) -> str:
-    """`base`, or `base` with a number, in which no optimizer has its step yet."""
-    prefix = graph.current_scope()
-    count = 0
-    while True:
-        name = f"{base}_{count}" if count else base
-        if not graph.has_name(f"{prefix}/{name}/step" if prefix else f"{name}/step"):
-            return name
-        count += 1

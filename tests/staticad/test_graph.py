@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import warnings
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from staticad.sites import relative_file
+from staticad_schema.sites import relative_file
 from tests.lines import line_ahead
 from tests.staticad.running import run
 
@@ -289,3 +291,24 @@ def test_the_public_list_is_complete() -> None:
     modules |= {"current", "elsewhere", "recorder", "tensor"}
     assert public - modules == set(sad.__all__)
     assert len(sad.__all__) == len(set(sad.__all__))
+
+
+def test_graphs_and_sessions_end_with_their_last_reference() -> None:
+    """Nothing of a model waits for the collector of cycles, its buffers least of all."""
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", ("n", 3), name="x")
+        twice = graph.define("twice", lambda a: a * 2, ("float32", ("n", 3)))
+        y = sad.nn.dense(twice(x), 2)
+        train = sad.optimizers.Adam(0.1).minimize(sad.mean(sad.square(y)))
+    session = sad.Session(graph)
+    step = session.callable([y, train], [x])
+    step(np.ones((4, 3), np.float32))
+    graph_end, session_end = weakref.ref(graph), weakref.ref(session)
+    gc.collect()
+    gc.disable()
+    try:
+        del step, session, train, y, twice, x, graph
+        assert graph_end() is None
+        assert session_end() is None
+    finally:
+        gc.enable()
