@@ -8,8 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from staticad_schema.errors import ArgumentError
-
-from .sites import user_site
+from staticad_schema.sites import user_site
 
 GRAPHS: ContextVar[tuple[Any, ...]] = ContextVar("graphs", default=())
 SCOPE: ContextVar[str] = ContextVar("scope", default="")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from staticad_schema.errors import ArgumentError, DTypeError
 from staticad_schema.handle import WEAK
 from staticad_schema.op import OPS
+from staticad_schema.sites import asking
 from staticad_schema.types import (
     BFLOAT16,
     FLOAT16,
@@ -31,7 +32,6 @@ from .building import build, renamed
 from .elsewhere import missing
 from .graph import Graph
 from .operands import Operand, graph_of, result, tensor
-from .sites import asking
 from .tensor import Tensor
 
 __all__ = ["bernoulli", "bits", "normal", "randint", "uniform"]

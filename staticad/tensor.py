@@ -14,6 +14,7 @@ from staticad_schema import dims
 from staticad_schema.dims import Shape
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.sites import asking, user_site
 from staticad_schema.types import DType, TensorType, promote_weak
 
 from . import indexing, layout
@@ -21,7 +22,6 @@ from .building import Builder, build
 from .elsewhere import equivalent, missing_of_tensor
 from .layout import Axis
 from .numbers import weak_list
-from .sites import asking, user_site
 
 
 class Tensor(Handle):

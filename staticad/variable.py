@@ -13,9 +13,9 @@ from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.graph import VariableSpec
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
+from staticad_schema.sites import asking
 
 from .building import Builder, build
-from .sites import asking
 from .tensor import Tensor
 
 After = Effect | Handle | Iterable[Effect | Handle]

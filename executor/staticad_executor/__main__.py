@@ -17,6 +17,8 @@ from .commands import info, run, text, verify
 
 COMMANDS = (run, info, text, verify)
 USAGE, FILE, RUN, INTERRUPTED = 2, 3, 4, 130
+# No user's line is behind what this module calls: see staticad_schema/sites.py.
+STATICAD_COMMAND_LINE = True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,9 +23,9 @@ from staticad_executor import Session
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
+from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF
 
-from ..sites import asking
 from . import arguments
 from .cone import ancestors
 from .forward import jvp

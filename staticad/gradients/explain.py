@@ -10,9 +10,9 @@ import numpy as np
 
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, PerOperand, Undefined
+from staticad_schema.sites import asking
 from staticad_schema.types import KINDS
 
-from ..sites import asking
 from . import arguments
 from .cone import ancestors, cone, is_inexact, passes
 

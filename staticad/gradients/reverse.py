@@ -14,8 +14,8 @@ from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
+from staticad_schema.sites import asking
 
-from ..sites import asking
 from . import arguments
 from .cone import cone
 from .expansion import expand_node

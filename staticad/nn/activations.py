@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from staticad_schema.sites import asking
 from staticad_schema.types import normalize_axis
 
 from .. import layout
 from ..building import build
 from ..operands import Operand, result, tensor
 from ..ops.elementwise import sigmoid, tanh
-from ..sites import asking
 from ..tensor import Tensor
 
 __all__ = ["gelu", "log_softmax", "relu", "relu6", "sigmoid", "softmax", "tanh"]

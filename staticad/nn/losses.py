@@ -6,12 +6,12 @@ from typing import Any, Literal, get_args
 
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.sites import asking
 from staticad_schema.types import INTEGER, normalize_axis
 
 from .. import layout
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
-from ..sites import asking
 from ..tensor import Tensor
 
 Reduction = Literal["mean", "sum", "none"]

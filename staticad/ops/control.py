@@ -7,12 +7,12 @@ from typing import Any
 from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
+from staticad_schema.sites import asking
 from staticad_schema.types import BOOL
 
 from ..building import build
 from ..graph import current_graph
 from ..operands import Operand, graph_of, result, tensor
-from ..sites import asking
 from ..tensor import Tensor
 from ..variable import after_nodes
 

@@ -9,11 +9,11 @@ from typing import Any
 from staticad_schema.errors import UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.op import OPS, Op
+from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INEXACT
 
 from ..building import build
 from ..operands import result, tensors
-from ..sites import asking
 from ..tensor import Tensor
 
 # Written by hand in this package, since they take more than tensors or have other names.

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ArgumentError
+from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOAT32, normalize_axis
 
 from .. import layout
 from ..building import build
 from ..layout import Axis
 from ..operands import Operand, result, tensor
-from ..sites import asking
 from ..tensor import Tensor
 
 __all__ = ["all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std"]

@@ -6,12 +6,12 @@ from typing import Any
 
 from staticad_schema.errors import DTypeError
 from staticad_schema.handle import Handle
+from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype, normalize_axis
 
 from .. import layout
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor, tensors
-from ..sites import asking
 from ..tensor import Tensor
 
 

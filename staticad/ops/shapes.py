@@ -8,13 +8,13 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import Handle
+from staticad_schema.sites import asking
 from staticad_schema.types import broadcast_shapes, normalize_axis, shape_text
 
 from .. import layout
 from ..building import build, renamed
 from ..layout import Axis
 from ..operands import Operand, result, tensor, tensors
-from ..sites import asking
 from ..tensor import Tensor
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from staticad_schema.dims import Dim
 from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.handle import WEAK
+from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, KINDS, REAL, DType, as_dtype, weak_array
 
 from .. import layout
 from ..building import build
 from ..graph import current_graph
 from ..operands import Operand, graph_of, result, tensor
-from ..sites import asking
 from ..tensor import Tensor
 from ..variable import Variable
 

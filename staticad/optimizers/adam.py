@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.sites import asking, warn
 from staticad_schema.types import FLOAT64
 
 from ..ops.elementwise import expm1, sqrt, square
-from ..sites import asking, warn
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Optimizer, Schedule

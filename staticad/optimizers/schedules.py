@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from staticad_schema.errors import ArgumentError
+from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32
 
 from ..elsewhere import missing
 from ..ops.elementwise import cos, exp, minimum
 from ..ops.selection import where
-from ..sites import asking
 from ..tensor import Tensor
 
 Schedule = Callable[[Tensor], Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ArgumentError
+from staticad_schema.sites import asking
 
-from ..sites import asking
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Optimizer, Schedule

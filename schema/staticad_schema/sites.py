@@ -1,6 +1,7 @@
-"""Which line of the user's is building a graph now.
+"""Which line of the user's is calling now, and errors that learn it on their way out.
 
-The first frame of the stack that lies outside the project's three packages is the user's.
+The first frame of the stack that lies outside the project's three packages is the user's;
+under a command line there is none.
 """
 
 from __future__ import annotations
@@ -12,32 +13,41 @@ import warnings
 from types import FrameType, TracebackType
 from typing import Any
 
-import staticad_executor
-import staticad_schema
-from staticad_schema.errors import Site, StaticadError
+from .errors import Site, StaticadError
 
-_FOLDERS = tuple(
-    os.path.dirname(os.path.abspath(file)) + os.sep
-    for file in (__file__, str(staticad_schema.__file__), str(staticad_executor.__file__))
-)
-# Generator-based context managers of ours run under a frame of contextlib's.
+PACKAGES = frozenset({"staticad", "staticad_executor", "staticad_schema"})
+# A module that is started as a command line holds this name: whoever called it is no user's code.
+COMMAND_LINE = "STATICAD_COMMAND_LINE"
+
+# By file, which is quicker than by package.  Generator-based context managers of ours run
+# under a frame of contextlib's.
 _INTERNAL: dict[str, bool] = {str(contextlib.__file__): True}
 _RELATIVE: dict[str, str] = {}
 
 
 def user_frame() -> FrameType | None:
     """The innermost frame that is the user's, None if there is none."""
-    frame: FrameType | None = sys._getframe(1)
+    inner = sys._getframe(0)
+    frame = inner.f_back
     internal = _INTERNAL
     while frame is not None:
         file = frame.f_code.co_filename
         inside = internal.get(file)
         if inside is None:
-            inside = internal[file] = os.path.abspath(file).startswith(_FOLDERS)
+            inside = _is_internal(frame)
         if not inside:
-            return frame
-        frame = frame.f_back
+            return None if COMMAND_LINE in inner.f_globals else frame
+        inner, frame = frame, frame.f_back
     return None
+
+
+def _is_internal(frame: FrameType) -> bool:
+    package = frame.f_globals.get("__package__") or ""
+    inside = package.partition(".")[0] in PACKAGES
+    file = frame.f_code.co_filename
+    if not file.startswith("<"):  # "<string>" is code of anybody's
+        _INTERNAL[file] = inside
+    return inside
 
 
 def site_of(frame: FrameType) -> Site:
