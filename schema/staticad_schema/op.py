@@ -17,7 +17,7 @@ import numpy as np
 
 from .dims import Dim
 from .errors import ArgumentError
-from .types import TensorType
+from .types import WIDENED, TensorType
 
 Operand: TypeAlias = TensorType
 Array = np.ndarray[Any, Any]
@@ -207,6 +207,23 @@ class Op:
                 found=", ".join(given),
             )
         return complete
+
+    def expansion(self, operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The outputs, as handles: the op written in other ops.
+
+        An op that widens half floats does so here too: its expansion is in float32, and only
+        the outputs are rounded.
+        """
+        assert self.expand is not None
+        if not self.widen or not any(o.type.dtype in WIDENED for o in operands):
+            result = self.call_rule(self.expand, operands, attributes)
+            return result if isinstance(result, tuple) else (result,)
+        types = self.infer(*(o.type for o in operands), **attributes)
+        wide = [o.astype(WIDENED.get(o.type.dtype, o.type.dtype)) for o in operands]
+        result = self.call_rule(self.expand, wide, attributes)
+        if isinstance(types, TensorType):
+            return (result.astype(types.dtype),)
+        return tuple(r.astype(t.dtype) for r, t in zip(result, types, strict=True))
 
     def call_rule(
         self, rule: Callable[..., Any], args: Sequence[Any], attributes: Mapping[str, Any]

@@ -11,6 +11,4 @@ from staticad_schema.op import Op
 
 def expand_node(graph: Graph, definition: Op, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs of a node's expansion, appended to its graph."""
-    assert definition.expand is not None  # the registry refuses grad="expand" without it
-    result = definition.call_rule(definition.expand, inputs, graph.resolved(node.attributes))
-    return result if isinstance(result, tuple) else (result,)
+    return definition.expansion(inputs, graph.resolved(node.attributes))

@@ -9,7 +9,7 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, FLOAT32, normalize_axis
+from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType, normalize_axis
 
 from .. import layout
 from ..building import build
@@ -126,7 +126,13 @@ def var(
 ) -> Tensor:
     """The mean squared distance from the mean, over n - correction; float32 for integers."""
     with asking("var", name):
-        return result(_variance(tensor("var", x), axis, correction, keepdims, name))
+        value = layout.floating(tensor("var", x))
+        operands = _spread(value, axis, correction, keepdims)
+        dtype = _real(value.type.dtype)
+        if operands[0].type.dtype == dtype:
+            return result(build("divide", operands, label=name))
+        # Only the variance is rounded to a half float, not what it is computed from.
+        return result(layout.cast(build("divide", operands), dtype, name))
 
 
 def std(
@@ -141,19 +147,27 @@ def std(
     """The square root of `var`; where that is 0, the gradient is 0."""
     with asking("std", name):
         value = layout.floating(tensor("std", x))
-        variance = _variance(value, axis, correction, keepdims, None)
+        variance = build("divide", _spread(value, axis, correction, keepdims))
         # sqrt's slope at 0 is infinite: of equal elements the root of 1 is taken, then dropped.
         flat = build("equal", (variance, 0))
         root = build("sqrt", (build("where", (flat, variance.coerce(1), variance)),))
-        return result(build("where", (flat, variance.coerce(0), root), label=name))
+        deviation = build("where", (flat, variance.coerce(0), root))
+        return result(layout.cast(deviation, _real(value.type.dtype), name))
 
 
-def _variance(x: Any, axis: Axis, correction: float, keepdims: bool, label: str | None) -> Any:
+def _real(dtype: DType) -> DType:
+    """The dtype of the real part of an inexact dtype."""
+    return REAL_OF.get(dtype, dtype)
+
+
+def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any, Any]:
+    """The sum of the squared distances from the mean, and what a variance divides it by.
+
+    Both in float32 for half floats.
+    """
     if isinstance(correction, bool) or not isinstance(correction, int | float):
         raise ArgumentError("not a correction", expected="a number", found=f"{correction!r:.80}")
-    x = layout.floating(x)
-    dtype = x.type.dtype
-    wide = x.astype(FLOAT32) if dtype.itemsize == 2 else x
+    wide = x.astype(FLOAT32) if x.type.dtype in WIDENED else x
     axes = layout.axes_of(axis, x.type.ndim)
     distance = wide - layout.mean(wide, axes, True)
     if x.type.kind == "complex":
@@ -166,9 +180,7 @@ def _variance(x: Any, axis: Axis, correction: float, keepdims: bool, label: str 
     if correction:
         # Over too few elements: 0/0 or x/0, as the standard leaves open.
         length = build("maximum", (length - float(correction), length.coerce(0)))
-    if total.type.dtype.itemsize == dtype.itemsize or x.type.kind == "complex":
-        return build("divide", (total, length), label=label)
-    return layout.cast(build("divide", (total, length)), dtype, label)
+    return total, length
 
 
 def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str | None) -> Tensor:

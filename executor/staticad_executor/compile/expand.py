@@ -47,11 +47,9 @@ def _expansion(program: Program, node: Node, inputs: tuple[int, ...], out: Graph
     first = len(out.nodes)
     with out.derived_from(node.site) as forward:
         forward(node.forward_site)
-        assert definition.expand is not None
         operands = [out.handle(v) for v in inputs]
-        result = definition.call_rule(definition.expand, operands, out.resolved(node.attributes))
+        handles = definition.expansion(operands, out.resolved(node.attributes))
     for index in range(first, len(out.nodes)):
         made = out.nodes[index]
         out.nodes[index] = made._replace(name=node.name, scope=node.scope, device=node.device)
-    handles = result if isinstance(result, tuple) else (result,)
     return [handle.id for handle in handles]

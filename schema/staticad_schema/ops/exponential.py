@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..op import Operand
+from ..op import Array, Operand
 from ..types import INEXACT, TensorType
 from .arithmetic import add, divide, reciprocal
 from .pointwise import pointwise, same
@@ -31,7 +31,17 @@ def log(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
-@pointwise(numpy=np.log1p, expr="log1p({x})", d=lambda x, out: reciprocal(add(x, 1)))
+def _log1p(x: Array) -> Array:
+    if x.dtype.kind != "c":
+        return np.log1p(x)
+    from scipy import special
+
+    # NumPy's complex log1p has no digits near 0.
+    result: Array = special.log1p(x.astype(np.complex128)).astype(x.dtype)
+    return result
+
+
+@pointwise(numpy=_log1p, expr="log1p({x})", d=lambda x, out: reciprocal(add(x, 1)))
 def log1p(x: Operand) -> TensorType:
     """log(1 + x), accurate near 0."""
     return same(INEXACT, x)

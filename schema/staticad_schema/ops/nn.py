@@ -15,7 +15,7 @@ from .. import dims
 from ..dims import Size
 from ..errors import DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, Ints, Operand, op
-from ..types import FLOATING, INTEGER, REAL, TensorType, normalize_axis
+from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType, normalize_axis
 from . import elementwise as e
 from .index import one_hot, take_along_axis
 from .pointwise import pointwise, same, select
@@ -40,25 +40,36 @@ def relu(x: Operand) -> TensorType:
     return same(REAL, x)
 
 
+# Beyond this gelu is x or 0 in every dtype, and the powers of x are within that of float16.
+_FAR = 40.0
+
+
 def _gelu_expansion(x: Any, *, approximate: bool) -> Any:
+    near = e.clip(x, x.coerce(-_FAR), x.coerce(_FAR))
     if approximate:
-        cubic = e.add(x, e.multiply(e.multiply(e.square(x), x), x.coerce(0.044715)))
-        inner = e.multiply(cubic, x.coerce(math.sqrt(2.0 / math.pi)))
-        return e.multiply(e.multiply(x, x.coerce(0.5)), e.add(e.tanh(inner), x.coerce(1.0)))
-    # erfc keeps its digits where 1 + erf has lost them.
-    tail = e.erfc(e.multiply(x, x.coerce(-math.sqrt(0.5))))
-    return e.multiply(e.multiply(x, x.coerce(0.5)), tail)
+        cubic = e.add(near, e.multiply(e.multiply(e.square(near), near), x.coerce(0.044715)))
+        # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh is near -1.
+        share = e.sigmoid(e.multiply(cubic, x.coerce(2 * math.sqrt(2.0 / math.pi))))
+    else:
+        # erfc keeps its digits where 1 + erf has lost them.
+        share = e.multiply(e.erfc(e.multiply(near, x.coerce(-math.sqrt(0.5)))), x.coerce(0.5))
+    return e.multiply_no_nan(x, share)
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
-    half = x.dtype.type(0.5)
+    near = np.clip(x, -_FAR, _FAR)
     if approximate:
-        cubic = x + x.dtype.type(0.044715) * (x * x * x)
-        tanh_form: Array = half * x * (1 + np.tanh(x.dtype.type(math.sqrt(2.0 / math.pi)) * cubic))
-        return tanh_form
-    tail: Array = OPS["erfc"].numpy(x * x.dtype.type(-math.sqrt(0.5)))  # type: ignore[misc]
-    exact: Array = half * x * tail
-    return exact
+        cubic = near + x.dtype.type(0.044715) * (near * near * near)
+        share: Array = _numpy("sigmoid")(x.dtype.type(2 * math.sqrt(2.0 / math.pi)) * cubic)
+    else:
+        share = _numpy("erfc")(near * x.dtype.type(-math.sqrt(0.5))) * x.dtype.type(0.5)
+    result: Array = _numpy("multiply_no_nan")(x, share)
+    return result
+
+
+def _numpy(name: str) -> Any:
+    """The meaning of another op."""
+    return OPS[name].numpy
 
 
 @op(
@@ -295,23 +306,31 @@ def _normalize_change(out: tuple[Any, Any], change: Any, axis: Ints) -> Any:
 
 def _scale_slope(x: Any, out: tuple[Any, Any], axis: Ints) -> Any:
     """d scale / dx: -scale^2 times the normalised x, over the number of elements."""
-    count = OPS["size_of"](x, axis=axis, dtype=x.type.dtype)
+    count = OPS["size_of"](x, axis=axis, dtype=out[1].type.dtype)
     return e.negative(e.divide(e.multiply(e.square(out[1]), out[0]), count))
 
 
+def _wide(x: Any) -> Any:
+    """A half float as float32: sums of many, and squares, leave its range."""
+    return None if x is None else x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
+
+
 def _grad_normalize(x: Any, out: tuple[Any, Any], g: tuple[Any, Any], *, axis: Ints) -> tuple[Any]:
+    out, g = (_wide(out[0]), _wide(out[1])), (_wide(g[0]), _wide(g[1]))
     change = None if g[0] is None else _normalize_change(out, g[0], axis)
     if g[1] is not None:
         through = e.multiply(_scale_slope(x, out, axis), g[1])
         change = through if change is None else e.add(change, through)
-    return (change,)
+    return (change if change is None else change.astype(x.type.dtype),)
 
 
 def _jvp_normalize(
     x: Any, out: tuple[Any, Any], tangents: Sequence[Any], *, axis: Ints
 ) -> tuple[Any, Any]:
-    slope = e.multiply(_scale_slope(x, out, axis), tangents[0])
-    return _normalize_change(out, tangents[0], axis), sum_(slope, axis=axis, keepdims=True)
+    out, tangent = (_wide(out[0]), _wide(out[1])), _wide(tangents[0])
+    slope = e.multiply(_scale_slope(x, out, axis), tangent)
+    both = _normalize_change(out, tangent, axis), sum_(slope, axis=axis, keepdims=True)
+    return both[0].astype(x.type.dtype), both[1].astype(x.type.dtype)
 
 
 @op(

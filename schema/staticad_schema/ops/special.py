@@ -9,7 +9,7 @@ import numpy as np
 
 from ..op import Array, Operand
 from ..types import FLOATING, TensorType
-from .arithmetic import multiply, multiply_no_nan, negative, reciprocal, subtract
+from .arithmetic import divide, multiply, negative, subtract
 from .comparison import equal, isinf, logical_and
 from .exponential import exp, log
 from .pointwise import pointwise, same, select
@@ -90,10 +90,16 @@ def _xlogy(x: Array, y: Array) -> Array:
     return result
 
 
+def _xlogy_slope(x: Any, y: Any, out: Any) -> Any:
+    # A quotient, because 1 / y and its derivatives overflow where x / y does not.
+    origin = logical_and(equal(x, 0), equal(y, 0))
+    return select(origin, x.coerce(0.0), divide(x, y))
+
+
 @pointwise(
     numpy=_xlogy,
     expr="({x} == 0 && {y} == {y} ? 0 : {x} * log({y}))",
-    d=(lambda x, y, out: log(y), lambda x, y, out: multiply_no_nan(reciprocal(y), x)),
+    d=(lambda x, y, out: log(y), _xlogy_slope),
 )
 def xlogy(x: Operand, y: Operand) -> TensorType:
     """x * log(y), and 0 where x is 0, whatever number y is."""

@@ -36,9 +36,19 @@ def tan(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
+def _one(x: Any) -> Any:
+    """1 for a sum with x that keeps the sign of x's imaginary part, also of 0: it tells the
+    sides of a branch cut apart."""
+    return complex(1, -0.0) if x.type.kind == "complex" else 1
+
+
 def _asin_slope(x: Any) -> Any:
-    # Two roots, because 1 - x * x cancels near 1 and has another branch for complex x.
-    return reciprocal(multiply(sqrt(subtract(1, x)), sqrt(add(x, 1))))
+    # A product, because 1 - x * x cancels near 1.
+    below, above = subtract(_one(x), x), add(x, _one(x))
+    if x.type.kind == "complex":
+        # The root of the product has other branches.
+        return reciprocal(multiply(sqrt(below), sqrt(above)))
+    return reciprocal(sqrt(multiply(below, above)))
 
 
 @pointwise(numpy=np.arcsin, expr="asin({x})", d=lambda x, out: _asin_slope(x))
@@ -53,7 +63,15 @@ def acos(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
-@pointwise(numpy=np.arctan, expr="atan({x})", d=lambda x, out: reciprocal(add(multiply(x, x), 1)))
+def _atan_slope(x: Any) -> Any:
+    if x.type.kind == "complex":
+        # A product, because x * x overflows, and cancels near i.
+        turned = multiply(x, 1j)
+        return multiply(reciprocal(subtract(1, turned)), reciprocal(add(turned, 1)))
+    return reciprocal(add(multiply(x, x), 1))
+
+
+@pointwise(numpy=np.arctan, expr="atan({x})", d=lambda x, out: _atan_slope(x))
 def atan(x: Operand) -> TensorType:
     """The angle whose tangent is x, from -pi/2 to pi/2."""
     return same(INEXACT, x)
@@ -75,6 +93,8 @@ def cosh(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
+# In the tails this slope is right to the rounding of 1, not to its own: 1 / cosh(x)**2 would
+# be, but takes another exponential, which costs a training step more than it gives.
 @pointwise(numpy=np.tanh, expr="tanh({x})", d=lambda x, out: subtract(1, multiply(out, out)))
 def tanh(x: Operand) -> TensorType:
     """The hyperbolic tangent."""
@@ -83,7 +103,7 @@ def tanh(x: Operand) -> TensorType:
 
 def _asinh_slope(x: Any) -> Any:
     if x.type.kind == "complex":
-        return reciprocal(sqrt(add(multiply(x, x), 1)))
+        return reciprocal(sqrt(add(multiply(x, x), _one(x))))
     return reciprocal(hypot(x, 1))
 
 
@@ -96,7 +116,8 @@ def asinh(x: Operand) -> TensorType:
 def _acosh_slope(x: Any) -> Any:
     # Two roots, because x * x overflows; of |x|, so that the slope is infinite at -1 as at 1.
     size = x if x.type.kind == "complex" else OPS["abs"](x)
-    return reciprocal(multiply(sqrt(subtract(size, 1)), sqrt(add(size, 1))))
+    below, above = sqrt(subtract(size, 1)), sqrt(add(size, _one(x)))
+    return multiply(reciprocal(below), reciprocal(above))
 
 
 @pointwise(numpy=np.arccosh, expr="acosh({x})", d=lambda x, out: _acosh_slope(x))
@@ -105,11 +126,15 @@ def acosh(x: Operand) -> TensorType:
     return same(INEXACT, x)
 
 
-@pointwise(
-    numpy=np.arctanh,
-    expr="atanh({x})",
-    d=lambda x, out: reciprocal(multiply(subtract(1, x), add(x, 1))),
-)
+def _atanh_slope(x: Any) -> Any:
+    below, above = reciprocal(subtract(1, x)), reciprocal(add(x, 1))
+    if x.type.kind == "complex":
+        return multiply(below, above)
+    # A sum of what is infinite at 1 and at -1 stays so in all derivatives.
+    return multiply(add(below, above), 0.5)
+
+
+@pointwise(numpy=np.arctanh, expr="atanh({x})", d=lambda x, out: _atanh_slope(x))
 def atanh(x: Operand) -> TensorType:
     """The inverse of tanh; infinite at -1 and 1."""
     return same(INEXACT, x)
