@@ -1,4 +1,5 @@
-"""What users feed, converted to what runs take; it is never written and not kept.
+"""What users feed: for which values, and converted to what runs take.  Feeds are never written
+and not kept.
 
 Lists and Python scalars are weak: they take the dtype of what they are fed for.  Arrays
 convert as an assignment to an array would (NumPy's same_kind rule), and integers are
@@ -7,16 +8,89 @@ checked for range.  NaN values are data.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from staticad_schema.errors import FeedTypeError, PlanError, Site
+from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.types import INTEGER, KINDS, DType, TensorType
 
 from .arrays import Array
+from .fetches import find, meant, own
 
+
+class Fed(NamedTuple):
+    """A value that is fed: its id and type, and its name and line for messages."""
+
+    value: int
+    type: TensorType
+    name: str
+    site: Site | None
+
+    def array(self, given: Any) -> Array:
+        """What is given for it, as `convert` does."""
+        return convert(given, self.type, f"feed {self.name!r}", self.site)
+
+
+def targets(graph: Graph, keys: Any, asked: str) -> list[Fed]:
+    """What is fed, by tensors and names.  Raises PlanError."""
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise FeedTypeError(
+            "feeds are no sequence",
+            asked=asked,
+            expected="a list of tensors or names",
+            found=repr(keys)[:200],
+        )
+    found: dict[int, Fed] = {}
+    for key in keys:
+        value = fed_value(graph, key)
+        name = graph.value_name(value)
+        if value in found:
+            raise PlanError(
+                f"{name!r} is fed twice", asked="feed", expected="one value", found="two"
+            )
+        site = graph.site(graph.nodes[graph.producers[value]].site)
+        found[value] = Fed(value, graph.types[value], name, site)
+    return list(found.values())
+
+
+def mapped(graph: Graph, feeds: Any, asked: str) -> tuple[list[Fed], list[Any]]:
+    """What a mapping from tensors and names to values feeds, and the values.  Raises PlanError."""
+    if not feeds:
+        return [], []
+    if not isinstance(feeds, Mapping):
+        raise FeedTypeError(
+            "feeds are no mapping",
+            asked=asked,
+            expected="a dict from tensors or names to values",
+            found=type(feeds).__name__,
+        )
+    return targets(graph, feeds, asked), list(feeds.values())
+
+
+def fed_value(graph: Graph, key: Any) -> int:
+    """The value id that a key of the feeds means.  Raises PlanError."""
+    if isinstance(key, str):
+        value, index = find(graph, key, "feed")
+        if value is not None:
+            return value
+        key = graph.effect(index)
+    handle = key if isinstance(key, Handle) else meant(key)
+    if handle is not None:
+        own(graph, handle, "feed")
+        return handle.id
+    raise FeedTypeError(
+        "this has no value that could be fed",
+        asked="feed",
+        expected="a tensor, a variable, or a name",
+        found=repr(key)[:200],
+    )
+
+
+# How much the kinds of dtypes hold; a value goes into its own kind and those above.
 _RANK = {"bool": 0, "uint": 1, "int": 2, "float": 3, "complex": 4}
 
 

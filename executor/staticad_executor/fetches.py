@@ -47,6 +47,9 @@ class Fetches:
                 return self._container(fetch, path)
             finally:
                 self._open.discard(id(fetch))
+        handle = meant(fetch)
+        if handle is not None:
+            return self._structure(handle, path)
         raise FeedTypeError(
             "None is fetched" if fetch is None else "this cannot be fetched",
             asked=path,
@@ -87,6 +90,14 @@ def _nothing(results: list[Any]) -> None:
     return None
 
 
+def meant(thing: Any) -> Handle | None:
+    """The handle that anything with a `.graph` and the id of a `.value` stands for, or None."""
+    graph, value = getattr(thing, "graph", None), getattr(thing, "value", None)
+    if isinstance(graph, Graph) and type(value) is int and 0 <= value < len(graph.types):
+        return graph.handle(value)
+    return None
+
+
 def own(graph: Graph, handle: Handle | Effect, asked: str) -> None:
     """Raises PlanError if the handle is of another graph."""
     if handle.graph is not graph:
@@ -119,21 +130,3 @@ def find(graph: Graph, name: str, asked: str) -> tuple[int | None, int]:
         ) from None
     node = graph.nodes[index]
     return (node.start if node.types else None), index
-
-
-def fed_value(graph: Graph, key: Any) -> int:
-    """The value id that a key of the feeds means.  Raises PlanError."""
-    if isinstance(key, Handle):
-        own(graph, key, "feed")
-        return key.id
-    if isinstance(key, str):
-        value, index = find(graph, key, "feed")
-        if value is not None:
-            return value
-        key = graph.effect(index)
-    raise FeedTypeError(
-        "this has no value that could be fed",
-        asked="feed",
-        expected="a tensor, a variable, or a name",
-        found=repr(key)[:200],
-    )

@@ -8,19 +8,18 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from staticad_schema.errors import CancelledError, ExecutionError, FeedTypeError, PlanError
 from staticad_schema.graph import Graph
-from staticad_schema.types import DType
 
 from . import checkpoint
 from .arrays import Array
 from .engine import Engine, Interpreter, Planner, Prepared, Watch
-from .feeds import convert
-from .fetches import Fetches, Rebuild, fed_value
+from .feeds import Fed, mapped, targets
+from .fetches import Fetches, Rebuild
 from .numerics import check_numbers
 from .options import check_options, checked_step, usable_cores
 from .predict import MemoryPrediction, explain, predict, shapes_for
@@ -31,14 +30,6 @@ from .variables import Variables
 
 # Structures kept; plans by shape are bounded by the engine.
 STRUCTURES = 256
-
-
-class Fed(NamedTuple):
-    """A value that is fed: what arrays for it must be, and its name for messages."""
-
-    value: int
-    dtype: DType
-    name: str
 
 
 class Session:
@@ -110,9 +101,9 @@ class Session:
         CancelledError.
         """
         resolved = Fetches(self.graph, fetches)
-        targets, values = self._feeds(feeds)
-        engine = self._engine(resolved, tuple(t.value for t in targets))
-        arrays = [self._convert(t, v) for t, v in zip(targets, values, strict=True)]
+        fed, values = mapped(self.graph, feeds, "run")
+        engine = self._engine(resolved, fed)
+        arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
         return self._execute(engine, arrays, step, resolved.rebuild)
 
     def callable(self, fetches: Any, feeds: Iterable[Any] = ()) -> Callable[..., Any]:
@@ -124,28 +115,27 @@ class Session:
         >>> value, _ = train(images, digits)
         """
         resolved = Fetches(self.graph, fetches)
-        targets = self._targets(feeds)
-        engine = self._engine(resolved, tuple(t.value for t in targets))
-        count = len(targets)
-        execute, rebuild, convert_one = self._execute, resolved.rebuild, self._convert
-        ndarray = np.ndarray
+        fed = targets(self.graph, feeds, "callable")
+        engine = self._engine(resolved, fed)
+        execute, rebuild, ndarray = self._execute, resolved.rebuild, np.ndarray
+        dtypes, count = [f.type.dtype for f in fed], len(fed)
 
         def call(*values: Any, step: int | None = None) -> Any:
             if len(values) != count:
                 raise PlanError(
                     "wrong number of values",
                     asked="callable",
-                    expected=f"{count}: {', '.join(t.name for t in targets)}",
+                    expected=f"{count}: {', '.join(f.name for f in fed)}",
                     found=str(len(values)),
                 )
             arrays = []
-            for target, value in zip(targets, values, strict=True):
-                if type(value) is ndarray and value.dtype is target.dtype:
+            for f, dtype, value in zip(fed, dtypes, values, strict=True):
+                if type(value) is ndarray and value.dtype is dtype:
                     flags = value.flags
                     if flags.c_contiguous and flags.aligned:
                         arrays.append(value)
                         continue
-                arrays.append(convert_one(target, value))
+                arrays.append(f.array(value))
             return execute(engine, arrays, step, rebuild)
 
         return call
@@ -199,48 +189,9 @@ class Session:
 
     # ---------------------------------------------------------------- preparing
 
-    def _feeds(self, feeds: object) -> tuple[list[Fed], list[Any]]:
-        if not feeds:
-            return [], []
-        if not isinstance(feeds, Mapping):
-            raise FeedTypeError(
-                "feeds are no mapping",
-                asked="run",
-                expected="a dict from tensors or names to values",
-                found=type(feeds).__name__,
-            )
-        return self._targets(feeds), list(feeds.values())
-
-    def _targets(self, keys: object) -> list[Fed]:
-        if isinstance(keys, str) or not isinstance(keys, Iterable):
-            raise FeedTypeError(
-                "feeds are no sequence",
-                asked="callable",
-                expected="a list of tensors or names",
-                found=repr(keys)[:200],
-            )
-        graph = self.graph
-        targets = []
-        seen = set()
-        for key in keys:
-            value = fed_value(graph, key)
-            name = graph.value_name(value)
-            if value in seen:
-                raise PlanError(
-                    f"{name!r} is fed twice", asked="feed", expected="one value", found="two"
-                )
-            seen.add(value)
-            targets.append(Fed(value, graph.types[value].dtype, name))
-        return targets
-
-    def _convert(self, target: Fed, value: Any) -> Array:
-        type_ = self.graph.types[target.value]
-        node = self.graph.nodes[self.graph.producers[target.value]]
-        return convert(value, type_, f"feed {target.name!r}", self.graph.site(node.site))
-
-    def _engine(self, fetches: Fetches, fed: tuple[int, ...]) -> Engine:
+    def _engine(self, fetches: Fetches, fed: Sequence[Fed]) -> Engine:
         """The engine for fetches and feeds.  Graphs only grow, so an engine stays right."""
-        prepared = Prepared(fetches.values, fetches.effects, fed)
+        prepared = Prepared(fetches.values, fetches.effects, tuple(f.value for f in fed))
         with self._preparing:
             engine = self._engines.get(prepared)
             if engine is None:
@@ -313,10 +264,10 @@ class Session:
         path: where to write the trace, for chrome://tracing or ui.perfetto.dev.
         """
         resolved = Fetches(self.graph, fetches)
-        targets, values = self._feeds(feeds)
-        engine = self._engine(resolved, tuple(t.value for t in targets))
+        fed, values = mapped(self.graph, feeds, "profile")
+        engine = self._engine(resolved, fed)
         _require_planner(engine, "profile")
-        arrays = [self._convert(t, v) for t, v in zip(targets, values, strict=True)]
+        arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
         measured = Profile()
         for _ in range(repeat):
             start = time.perf_counter()
@@ -333,10 +284,10 @@ class Session:
         resolved = Fetches(self.graph, fetches)
         if feeds is None:
             missing = select(self.graph, resolved.values, resolved.effects, ()).missing
-            fed = tuple(self.graph.nodes[index].start for index in missing)
-        else:
-            fed = tuple(target.value for target in self._targets(feeds))
-        return _require_planner(self._engine(resolved, fed), asked), fed
+            feeds = [self.graph.handle(self.graph.nodes[index].start) for index in missing]
+        fed = targets(self.graph, feeds, asked)
+        engine = _require_planner(self._engine(resolved, fed), asked)
+        return engine, tuple(f.value for f in fed)
 
     # ---------------------------------------------------------------- state
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from staticad_schema.handle import Handle
 
 from .arrays import Array, array_type
 from .feeds import convert
+from .fetches import own
 from .interpret import interpret
 from .selection import select
 from .state import Snapshot, Store, require_fit
@@ -48,7 +50,13 @@ class Variables(Mapping[str, Array]):
         return len(self._graph.variable_specs)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._graph.variable_specs if isinstance(key, str) else False
+        if not isinstance(key, str | Handle):
+            return False
+        try:
+            self.name(key)
+        except PlanError:
+            return False
+        return True
 
     def __repr__(self) -> str:
         return f"<variables {', '.join(self)}>"
@@ -57,14 +65,7 @@ class Variables(Mapping[str, Array]):
         """The name that a key means.  Raises UnknownFetchError, PlanError."""
         specs = self._graph.variable_specs
         if isinstance(key, Handle):
-            if key.graph is not self._graph:
-                raise PlanError(
-                    "it belongs to another graph",
-                    asked="variables",
-                    expected="a variable of the session's graph",
-                    found=key.describe(),
-                    site=key.site,
-                )
+            own(self._graph, key, "variables")
             name = str(key.node.attributes.get("variable", self._graph.value_name(key.id)))
         else:
             name = key
@@ -111,6 +112,7 @@ class Variables(Mapping[str, Array]):
         what the snapshot holds.  Raises PlanError for one that needs a feed."""
         specs = self._graph.variable_specs
         found: dict[str, Array] = {}
+        known = ChainMap(found, dict(snapshot.arrays))
         stack = list(names)
         opened: set[str] = set()
         while stack:
@@ -121,7 +123,6 @@ class Variables(Mapping[str, Array]):
             spec = specs[name]
             self.store.declare(self._graph, spec)
             reads = select(self._graph, (spec.initial,), (), ()).reads
-            known = {**snapshot.arrays, **found}
             missing = [r for r in reads if r not in known]
             if missing:
                 if name in opened:

@@ -3,6 +3,7 @@
 import gc
 from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,27 @@ def test_results_have_the_structure_of_the_fetches() -> None:
     assert type(result["b"]) is Pair
     assert type(result["a"][1]) is tuple
     assert session.run(done, {x: 3}) is None
+
+
+def test_anything_with_a_graph_and_a_value_can_be_fetched_and_fed() -> None:
+    @dataclass(frozen=True)
+    class Named:
+        graph: object
+        value: object
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ())
+        y = x * 2
+    session = sad.Session(graph)
+    given, wanted = Named(graph, x.value), Named(graph, y.value)
+    assert session.run([wanted], {given: 3.0}) == [6]
+    for wrong in (Named(graph, None), Named(graph, 9), Named(sad.Graph(), 0), Named("x", 0)):
+        with pytest.raises(sad.FeedTypeError):
+            session.run(wrong)
+        with pytest.raises(sad.FeedTypeError):
+            session.run(y, {wrong: 1.0})
+    with pytest.raises(sad.PlanError, match="another graph"), sad.Graph() as other:
+        session.run(Named(other, sad.zeros(()).value))
 
 
 def test_scalars_are_zero_dimensional_arrays() -> None:
@@ -326,7 +348,9 @@ def test_variables_read_as_copies_and_are_checked() -> None:
     with pytest.raises(sad.UnknownFetchError, match="no variable 'w'"):
         session.variables["w"]
     assert list(session.variables) == ["v"]
-    assert "v" in session.variables
+    for key, there in {"v": True, v: True, "w": False, v + 1: False, 3: False}.items():
+        assert (key in session.variables) is there
+    assert sad.Graph().constant(1.0) not in session.variables
 
 
 def test_sessions_may_share_variables() -> None:

@@ -14,7 +14,8 @@ from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, ne
 from staticad_schema.graph import Graph, Signature
 
 from ..arrays import Array
-from ..fetches import fed_value, find
+from ..feeds import fed_value
+from ..fetches import find
 from ..session import Session
 from . import arrays
 
