@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from staticad_schema.errors import FormatError, PlanError
-from staticad_schema.files import replacing
+from staticad_schema.files import kind_of, replacing
 from staticad_schema.graph import Graph
 from staticad_schema.types import COMPLEX_OF, NAMES, REAL_OF, DType
 
@@ -63,15 +63,12 @@ def save(path: str | os.PathLike[str], snapshot: Snapshot) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Snapshot:
-    """The snapshot in a file.  Raises FormatError if the file is not one that `save` wrote."""
-    name = Path(path).name
-    try:
-        with open(path, "rb") as file:
-            return _read(file, name)
-    except OSError as error:
-        raise FormatError(
-            "the checkpoint cannot be read", asked=name, expected="a file", found=str(error)
-        ) from None
+    """The snapshot in a file.
+
+    Raises FormatError if the file is not one that `save` wrote, OSError if it cannot be read.
+    """
+    with open(path, "rb") as file:
+        return _read(file, Path(path).name)
 
 
 def require_match(graph: Graph, snapshot: Snapshot) -> None:
@@ -143,7 +140,13 @@ def _read(file: BinaryIO, name: str) -> Snapshot:
     start = file.read(8)
     length = int.from_bytes(start, "little")
     if len(start) < 8 or length > min(MAX_HEADER, size - 8):
-        raise _damaged(name, "the header's length in the first 8 bytes", str(length))
+        raise FormatError(
+            "not a checkpoint, or a damaged one",
+            asked=name,
+            expected="a safetensors file that a session saved",
+            found=kind_of(start + file.read(8)),
+            hint="graphs are read by sad.load(path)" if name.endswith(".sad") else None,
+        )
     text = file.read(length)
     header, metadata = _parsed(text, name)
     counters = _counters(metadata, name)

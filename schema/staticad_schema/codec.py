@@ -22,7 +22,7 @@ from .collection import collection_paused
 from .decode import decode_graph
 from .encode import encode_graph
 from .errors import ArgumentError, FormatError
-from .files import replacing
+from .files import kind_of, replacing
 from .graph import Graph
 from .graph_pb2 import File
 from .graph_pb2 import Graph as GraphMessage
@@ -218,10 +218,15 @@ def _varint(number: int) -> bytes:
 def _parse(data: bytes) -> tuple[File, GraphMessage]:
     """The frame, checked, and its graph as the present format has it.  Raises FormatError."""
     try:
+        if not data:
+            raise DecodeError("no bytes are a message in which every field has its default")
         file = File.FromString(data)
     except DecodeError:
         raise FormatError(
-            "not a staticad file, or a damaged one", expected="a File message", found="other bytes"
+            "not a staticad file, or a damaged one",
+            expected="a graph that was saved",
+            found=kind_of(data[:16]),
+            hint="checkpoints are read by session.restore(path)" if data[8:9] == b"{" else None,
         ) from None
     graph = file.graph
     # The version first: what a newer version changes, it may also change in the frame.

@@ -1,4 +1,4 @@
-"""Writing a file so that a crash leaves the old one or the new one, never half of one."""
+"""Writing a file so that a crash leaves the old one or the new one; telling what a file is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
-        with open(temporary, "xb") as file:
+        file = open(temporary, "xb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    try:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -26,3 +31,18 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def kind_of(start: bytes) -> str:
+    """What a file with these first bytes (16 or more, if it has them) seems to be."""
+    if not start:
+        return "an empty file"
+    if start.startswith(b"\x93NUMPY"):
+        return "a NumPy array (.npy)"
+    if start.startswith(b"PK\x03\x04"):
+        return "a zip archive, such as .npz"
+    if start[8:9] == b"{" and not any(start[4:8]):
+        return "a safetensors file, such as a checkpoint"
+    if start.startswith(b"\x08\x01\x10"):
+        return "a graph (.sad)"
+    return f"other bytes: {start[:16]!r}"

@@ -151,9 +151,41 @@ def test_hostile_files_are_errors(content: bytes, tmp_path: Path) -> None:
         checkpoint.load(path)
 
 
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(sad.FormatError, match="cannot be read"):
+def test_a_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
         checkpoint.load(tmp_path / "none")
+    with pytest.raises(IsADirectoryError):
+        checkpoint.load(tmp_path)
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    session, _ = counting()
+    with pytest.raises(FileNotFoundError) as caught:
+        session.save(tmp_path / "none" / "a.safetensors")
+    assert caught.value.filename == str(tmp_path / "none" / "a.safetensors")
+
+
+def test_other_kinds_of_files_are_told_apart(tmp_path: Path) -> None:
+    session, _ = counting()
+    session.graph.save(tmp_path / "a.sad")
+    session.save(tmp_path / "a.safetensors")
+    np.save(tmp_path / "a.npy", np.ones(3))
+    np.savez(tmp_path / "a.npz", x=np.ones(3))
+    (tmp_path / "empty").touch()
+    for name, text in (
+        ("a.safetensors", "session.restore"),
+        ("a.npy", "a NumPy array"),
+        ("a.npz", ".npz"),
+        ("empty", "an empty file"),
+    ):
+        with pytest.raises(sad.FormatError, match=text):
+            sad.load(tmp_path / name)
+        if name != "a.safetensors":
+            with pytest.raises(sad.FormatError, match=text):
+                session.restore(tmp_path / name)
+    with pytest.raises(sad.FormatError, match=r"a graph \(\.sad\)") as caught:
+        session.restore(tmp_path / "a.sad")
+    assert "sad.load" in str(caught.value)
 
 
 def counting(shape: tuple[int, ...] = (3,), extra: str | None = None) -> Any:
