@@ -37,11 +37,11 @@ class Fed(NamedTuple):
 
 def targets(graph: Graph, keys: Any, asked: str) -> list[Fed]:
     """What is fed, by tensors and names.  Raises PlanError."""
-    if isinstance(keys, str) or not isinstance(keys, Iterable):
+    if isinstance(keys, str | Handle) or not isinstance(keys, Iterable):
         raise FeedTypeError(
             "feeds are no sequence",
             asked=asked,
-            expected="a list of tensors or names",
+            expected="a list of tensors or names, such as [x, labels]",
             found=repr(keys)[:200],
         )
     found: dict[int, Fed] = {}
@@ -59,14 +59,15 @@ def targets(graph: Graph, keys: Any, asked: str) -> list[Fed]:
 
 def mapped(graph: Graph, feeds: Any, asked: str) -> tuple[list[Fed], list[Any]]:
     """What a mapping from tensors and names to values feeds, and the values.  Raises PlanError."""
-    if not feeds:
+    if feeds is None:
         return [], []
     if not isinstance(feeds, Mapping):
         raise FeedTypeError(
             "feeds are no mapping",
             asked=asked,
             expected="a dict from tensors or names to values",
-            found=type(feeds).__name__,
+            found=f"{feeds!r:.80}, a {type(feeds).__name__}",
+            hint="write {x: value}",
         )
     return targets(graph, feeds, asked), list(feeds.values())
 

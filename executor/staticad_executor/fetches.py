@@ -125,8 +125,13 @@ def find(graph: Graph, name: str, asked: str) -> tuple[int | None, int]:
             else:
                 return value, graph.producers[value]
     except UnknownNameError as error:
+        hint = error.hint
+        if name in graph.signatures:
+            outputs = graph.signatures[name].outputs.values()
+            names = ", ".join(repr(graph.value_name(v)) for v in outputs) or "none"
+            hint = f"{name!r} is a signature; the names of its outputs in the graph: {names}"
         raise UnknownFetchError(
-            error.problem, asked=asked, expected=error.expected, found=repr(name), hint=error.hint
+            error.problem, asked=asked, expected=error.expected, found=repr(name), hint=hint
         ) from None
     node = graph.nodes[index]
     return (node.start if node.types else None), index

@@ -12,8 +12,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from staticad_schema.errors import CancelledError, ExecutionError, FeedTypeError, PlanError
+from staticad_schema.errors import (
+    CancelledError,
+    ExecutionError,
+    FeedTypeError,
+    PlanError,
+    StaticadError,
+)
 from staticad_schema.graph import Graph
+from staticad_schema.sites import asking, user_site
 
 from . import checkpoint
 from .arrays import Array
@@ -58,18 +65,19 @@ class Session:
         rewrites: Sequence[str] = ("exact", "stable"),
         memory_budget: int | None = None,
     ) -> None:
-        if not isinstance(graph, Graph):
-            raise FeedTypeError(
-                "no graph is given", asked="Session", expected="a Graph", found=repr(graph)[:200]
-            )
-        check_options(device, target, threads, rewrites, memory_budget)
-        if variables is not None and not isinstance(variables, Variables):
-            raise FeedTypeError(
-                "these are no variables of a session",
-                asked="Session(variables=…)",
-                expected="another session's .variables",
-                found=repr(variables)[:200],
-            )
+        with asking("Session"):
+            if not isinstance(graph, Graph):
+                raise FeedTypeError(
+                    "no graph is given", expected="a Graph", found=repr(graph)[:200]
+                )
+            check_options(device, target, threads, rewrites, memory_budget)
+            if variables is not None and not isinstance(variables, Variables):
+                raise FeedTypeError(
+                    "these are no variables of a session",
+                    asked="Session(variables=…)",
+                    expected="another session's .variables",
+                    found=repr(variables)[:200],
+                )
         self.graph = graph
         self._store = Store() if variables is None else variables.store
         self.variables = Variables(graph, self._store)
@@ -100,11 +108,12 @@ class Session:
         Raises PlanError for what does not fit the graph, ExecutionError for a node that fails,
         CancelledError.
         """
-        resolved = Fetches(self.graph, fetches)
-        fed, values = mapped(self.graph, feeds, "run")
-        engine = self._engine(resolved, fed)
-        arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
-        return self._execute(engine, arrays, step, resolved.rebuild)
+        with asking("run"):
+            resolved = Fetches(self.graph, fetches)
+            fed, values = mapped(self.graph, feeds, "run")
+            engine = self._engine(resolved, fed)
+            arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
+            return self._execute(engine, arrays, step, resolved.rebuild)
 
     def callable(self, fetches: Any, feeds: Iterable[Any] = ()) -> Callable[..., Any]:
         """The function from the values of `feeds`, in order, to `fetches`: `run` prepared.
@@ -114,9 +123,10 @@ class Session:
         >>> train = session.callable([loss, step], [x, labels])
         >>> value, _ = train(images, digits)
         """
-        resolved = Fetches(self.graph, fetches)
-        fed = targets(self.graph, feeds, "callable")
-        engine = self._engine(resolved, fed)
+        with asking("callable"):
+            resolved = Fetches(self.graph, fetches)
+            fed = targets(self.graph, feeds, "callable")
+            engine = self._engine(resolved, fed)
         execute, rebuild, ndarray = self._execute, resolved.rebuild, np.ndarray
         dtypes, count = [f.type.dtype for f in fed], len(fed)
 
@@ -127,16 +137,22 @@ class Session:
                     asked="callable",
                     expected=f"{count}: {', '.join(f.name for f in fed)}",
                     found=str(len(values)),
+                    site=user_site(),
                 )
-            arrays = []
-            for f, dtype, value in zip(fed, dtypes, values, strict=True):
-                if type(value) is ndarray and value.dtype is dtype:
-                    flags = value.flags
-                    if flags.c_contiguous and flags.aligned:
-                        arrays.append(value)
-                        continue
-                arrays.append(f.array(value))
-            return execute(engine, arrays, step, rebuild)
+            # Not `with asking`, which costs something also when all is well.
+            try:
+                arrays = []
+                for f, dtype, value in zip(fed, dtypes, values, strict=True):
+                    if type(value) is ndarray and value.dtype is dtype:
+                        flags = value.flags
+                        if flags.c_contiguous and flags.aligned:
+                            arrays.append(value)
+                            continue
+                    arrays.append(f.array(value))
+                return execute(engine, arrays, step, rebuild)
+            except StaticadError as error:
+                error.locate(asked="run", site=user_site())
+                raise
 
         return call
 
@@ -154,7 +170,12 @@ class Session:
         watch: Watch | None = None,
     ) -> Any:
         if self._closed:
-            raise PlanError("the session is closed", asked="run", expected="an open session")
+            raise PlanError(
+                "the session is closed",
+                asked="run",
+                expected="an open session",
+                found=f"one that was closed, or left by its `with`: {self!r}",
+            )
         cancel, store = self._cancel, self._store
         store.pool.settle()
         drew = engine.draws and step is None
@@ -226,16 +247,17 @@ class Session:
         sizes: of the symbolic dimensions; without them the plan that ran last, and if there is
         none, the program.  feeds: what would be fed, by default the placeholders needed.
         """
-        engine, fed = self._planner(fetches, feeds, "explain")
-        shapes = engine.last_shapes
-        if sizes is not None or shapes is None:
-            try:
-                held = self._store.snapshot.arrays
-                shapes = shapes_for(self.graph, engine, fed, sizes or {}, held)
-            except PlanError:
-                if sizes is not None:
-                    raise
-        return explain(engine, shapes)
+        with asking("explain"):
+            engine, fed = self._planner(fetches, feeds, "explain")
+            shapes = engine.last_shapes
+            if sizes is not None or shapes is None:
+                try:
+                    held = self._store.snapshot.arrays
+                    shapes = shapes_for(self.graph, engine, fed, sizes or {}, held)
+                except PlanError:
+                    if sizes is not None:
+                        raise
+            return explain(engine, shapes)
 
     def memory(
         self,
@@ -247,9 +269,10 @@ class Session:
 
         sizes: of the symbolic dimensions.  Raises PlanError if one is missing.
         """
-        engine, fed = self._planner(fetches, feeds, "memory")
-        shapes = shapes_for(self.graph, engine, fed, sizes or {}, self._store.snapshot.arrays)
-        return predict(engine.plan(shapes), engine)
+        with asking("memory"):
+            engine, fed = self._planner(fetches, feeds, "memory")
+            shapes = shapes_for(self.graph, engine, fed, sizes or {}, self._store.snapshot.arrays)
+            return predict(engine.plan(shapes), engine)
 
     def profile(
         self,
@@ -263,20 +286,21 @@ class Session:
 
         path: where to write the trace, for chrome://tracing or ui.perfetto.dev.
         """
-        resolved = Fetches(self.graph, fetches)
-        fed, values = mapped(self.graph, feeds, "profile")
-        engine = self._engine(resolved, fed)
-        _require_planner(engine, "profile")
-        arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
-        measured = Profile()
-        for _ in range(repeat):
-            start = time.perf_counter()
-            result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)
-            measured.seconds += time.perf_counter() - start
-            measured.result = result
-        if path is not None:
-            measured.save(path)
-        return measured
+        with asking("profile"):
+            resolved = Fetches(self.graph, fetches)
+            fed, values = mapped(self.graph, feeds, "profile")
+            engine = self._engine(resolved, fed)
+            _require_planner(engine, "profile")
+            arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
+            measured = Profile()
+            for _ in range(repeat):
+                start = time.perf_counter()
+                result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)
+                measured.seconds += time.perf_counter() - start
+                measured.result = result
+            if path is not None:
+                measured.save(path)
+            return measured
 
     def _planner(
         self, fetches: Any, feeds: Iterable[Any] | None, asked: str
@@ -296,8 +320,9 @@ class Session:
 
         Not needed before running: variables initialise themselves when they are first needed.
         """
-        names = list(self.graph.variable_specs)
-        self.variables.publish(self.variables.initial(names, Snapshot()), Snapshot())
+        with asking("initialize"):
+            names = list(self.graph.variable_specs)
+            self.variables.publish(self.variables.initial(names, Snapshot()), Snapshot())
 
     def snapshot(self) -> Snapshot:
         """A copy of all variables of the graph and of the counters, for `restore`."""
@@ -308,7 +333,8 @@ class Session:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write variables and counters to a checkpoint, in one step.  Raises OSError."""
-        checkpoint.save(path, self.snapshot())
+        with asking("save"):
+            checkpoint.save(path, self.snapshot())
 
     def restore(self, source: str | os.PathLike[str] | Snapshot) -> None:
         """Set variables and counters to those of a checkpoint or snapshot.
@@ -316,9 +342,10 @@ class Session:
         Raises FormatError for a damaged file, and PlanError naming all variables that are
         missing, extra, or of another type; then nothing is changed.
         """
-        held = source.copy() if isinstance(source, Snapshot) else checkpoint.load(source)
-        checkpoint.require_match(self.graph, held)
-        self.variables.publish(held.arrays, held)
+        with asking("restore"):
+            held = source.copy() if isinstance(source, Snapshot) else checkpoint.load(source)
+            checkpoint.require_match(self.graph, held)
+            self.variables.publish(held.arrays, held)
 
     # ---------------------------------------------------------------- lifetime
 

@@ -11,6 +11,7 @@ import numpy as np
 from staticad_schema.errors import PlanError, UnknownFetchError, near_miss
 from staticad_schema.graph import Graph
 from staticad_schema.handle import Handle
+from staticad_schema.sites import asking
 
 from .arrays import Array, array_type
 from .feeds import convert
@@ -33,15 +34,17 @@ class Variables(Mapping[str, Array]):
         self.store = store
 
     def __getitem__(self, key: str | Handle) -> Array:
-        name = self.name(key)
-        return self.ready((name,)).arrays[name].copy()
+        with asking("variables"):
+            name = self.name(key)
+            return self.ready((name,)).arrays[name].copy()
 
     def __setitem__(self, key: str | Handle, value: Any) -> None:
-        name = self.name(key)
-        spec = self._graph.variable_specs[name]
-        site = self._graph.site(self._graph.nodes[spec.node].site)
-        array = convert(value, spec.type, f"variable {name!r}", site)
-        self.publish({name: np.array(array, order="C")})
+        with asking("variables"):
+            name = self.name(key)
+            spec = self._graph.variable_specs[name]
+            site = self._graph.site(self._graph.nodes[spec.node].site)
+            array = convert(value, spec.type, f"variable {name!r}", site)
+            self.publish({name: np.array(array, order="C")})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._graph.variable_specs)

@@ -158,6 +158,15 @@ class CancelledError(ExecutionError):
 
 
 def near_miss(name: str, known: Iterable[str]) -> str | None:
-    """A hint naming the known names most like `name`, or None."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    return "did you mean " + " or ".join(repr(c) for c in close) + "?" if close else None
+    """A hint naming the known names most like `name`, or None.
+
+    The same in another case, or inside a scope, comes before what is merely similar.
+    """
+    folded: dict[str, list[str]] = {}
+    for each in known:
+        folded.setdefault(each.casefold(), []).append(each)
+    wanted = name.casefold()
+    same = [k for k in folded if k == wanted or k.rpartition("/")[2] == wanted]
+    close = same or difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6)
+    names = [each for k in close for each in folded[k]][:3]
+    return "did you mean " + " or ".join(map(repr, names)) + "?" if names else None

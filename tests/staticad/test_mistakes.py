@@ -398,37 +398,3 @@ def test_a_gradient_node_gives_the_forward_line_too() -> None:
     assert caught.value.forward_site is not None
     assert caught.value.forward_site.line in lines_of(forward)
     assert f"forward:  {caught.value.forward_site}" in str(caught.value)
-
-
-RUNNING: dict[str, tuple[type[Exception], str, Callable[[sad.Session], Any]]] = {
-    "missing feed": (ValueError, "x", lambda s: s.run("y")),
-    "unknown fetch": (KeyError, "did you mean 'y'", lambda s: s.run("y2", {"x": [1.0]})),
-    "unknown feed": (KeyError, "X", lambda s: s.run("y", {"X": [1.0]})),
-    "fetch of None": (TypeError, "None", lambda s: s.run(["y", None], {"x": [1.0]})),
-    "fetch of another graph": (
-        ValueError,
-        "graph",
-        lambda s: s.run(sad.Graph().placeholder(F, ()), {"x": [1.0]}),
-    ),
-    "feed of another rank": (ValueError, "rank", lambda s: s.run("y", {"x": 1.0})),
-    "feed of text": (TypeError, "x", lambda s: s.run("y", {"x": "text"})),
-    "floats for integers": (ValueError, "astype", lambda s: s.run("z", {"i": np.ones(2)})),
-}
-
-
-@pytest.mark.parametrize("name", RUNNING)
-def test_a_mistake_while_running(name: str) -> None:
-    kind, text, mistake = RUNNING[name]
-    graph = sad.Graph()
-    x = graph.placeholder(F, ("n",), "x")
-    sad.exp(x, name="y")
-    sad.exp(x, name="y1")
-    sad.negative(graph.placeholder("int32", ("n",), "i"), name="z")
-    with sad.Session(graph) as session, pytest.raises(kind) as caught:
-        mistake(session)
-    error = caught.value
-    assert isinstance(error, sad.StaticadError)
-    assert text in str(error)
-    assert error.asked
-    assert error.expected
-    assert error.found
