@@ -185,8 +185,7 @@ class _Run:
             key: self.functions[value] if type(value) is FunctionRef else value
             for key, value in attributes.items()
         }
-        inferred = node.definition.infer(*types, **resolved)
-        out_types = (inferred,) if isinstance(inferred, TensorType) else inferred
+        out_types = node.definition.output_types(types, resolved)
         if node.definition.numpy is None and node.definition.expand is not None:
             return self._expanded(node.definition, inputs, attributes, frame)
         return evaluate(node.definition, inputs, attributes, out_types)

@@ -74,12 +74,11 @@ def check_node(graph: Graph, node: Node, operands: Sequence[TensorType]) -> None
         asked += f" {node.name[:100]!r}"
     site = graph.site(node.site)
     try:
-        found = node.definition.infer(*operands, **graph.resolved(node.attributes))
+        types = node.definition.output_types(operands, graph.resolved(node.attributes))
     except StaticadError as error:
         raise FormatError(
             error.problem, asked=asked, expected=error.expected, found=error.found, site=site
         ) from error
-    types = (found,) if isinstance(found, TensorType) else found
     if types != node.types:
         raise FormatError(
             "the types that are written are not those of the op",

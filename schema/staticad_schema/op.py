@@ -208,22 +208,29 @@ class Op:
             )
         return complete
 
+    def output_types(
+        self, operands: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> tuple[TensorType, ...]:
+        """What inference says of each output.  attributes: all of them, functions resolved."""
+        found = self.infer(*operands, **attributes)
+        return (found,) if isinstance(found, TensorType) else found
+
     def expansion(self, operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The outputs, as handles: the op written in other ops.
+        """The outputs, as handles: the op written in other ops, where there is an `expand`.
 
         An op that widens half floats does so here too: its expansion is in float32, and only
-        the outputs are rounded.
+        the outputs are rounded.  attributes: all of them, functions resolved.
         """
         assert self.expand is not None
-        if not self.widen or not any(o.type.dtype in WIDENED for o in operands):
-            result = self.call_rule(self.expand, operands, attributes)
-            return result if isinstance(result, tuple) else (result,)
-        types = self.infer(*(o.type for o in operands), **attributes)
-        wide = [o.astype(WIDENED.get(o.type.dtype, o.type.dtype)) for o in operands]
-        result = self.call_rule(self.expand, wide, attributes)
-        if isinstance(types, TensorType):
-            return (result.astype(types.dtype),)
-        return tuple(r.astype(t.dtype) for r, t in zip(result, types, strict=True))
+        half = self.widen and any(o.type.dtype in WIDENED for o in operands)
+        if half:
+            wide = [o.astype(WIDENED.get(o.type.dtype, o.type.dtype)) for o in operands]
+        result = self.call_rule(self.expand, wide if half else operands, attributes)
+        outputs: tuple[Any, ...] = result if isinstance(result, tuple) else (result,)
+        if not half:
+            return outputs
+        types = self.output_types([o.type for o in operands], attributes)
+        return tuple(x.astype(t.dtype) for x, t in zip(outputs, types, strict=True))
 
     def call_rule(
         self, rule: Callable[..., Any], args: Sequence[Any], attributes: Mapping[str, Any]

@@ -13,7 +13,6 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .cone import cone, passes
-from .expansion import expand_node
 from .fit import broadcast, filled
 
 
@@ -130,7 +129,7 @@ def _output_tangents(graph: Graph, node: Node, found: Mapping[int, Any]) -> Sequ
             ]
         )
     elif definition.grad == "expand":
-        outs = expand_node(graph, definition, node, inputs)
+        outs = definition.expansion(inputs, graph.resolved(node.attributes))
         leaves = {i: t for i, t in zip(node.inputs, given, strict=True) if t is not None}
         through = pushforward(graph, leaves, [o.id for o in outs], tuple(leaves))
         return [through.get(o.id) for o in outs]

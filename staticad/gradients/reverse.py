@@ -18,7 +18,6 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .cone import cone
-from .expansion import expand_node
 from .explain import explain_gradient
 from .fit import filled, to_operand
 
@@ -165,7 +164,7 @@ def _through_expansion(
     needed: list[bool],
 ) -> list[Any]:
     """The cotangents through the same written in other ops, with the operands as leaves."""
-    expanded = expand_node(graph, definition, node, inputs)
+    expanded = definition.expansion(inputs, graph.resolved(node.attributes))
     cotangents: dict[int, Any] = {}
     for out, g in zip(expanded, gs, strict=True):
         if g is not None:

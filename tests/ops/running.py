@@ -25,8 +25,7 @@ def inferred(
     definition: Op, types: Sequence[TensorType], attributes: Mapping[str, Any]
 ) -> tuple[TensorType, ...]:
     """The output types, always as a tuple."""
-    result = definition.infer(*types, **definition.attributes(attributes))
-    return (result,) if isinstance(result, TensorType) else result
+    return definition.output_types(types, definition.attributes(attributes))
 
 
 def meaning(

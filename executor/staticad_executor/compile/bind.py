@@ -140,12 +140,12 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
                     bound = bind_attributes(own, sizes)
                     if bound is not own:
                         attributes[index] = own = bound
-                    new = _inferred(node, operands, own)
+                    new = OPS[node.op].output_types(operands, own)
                 else:
                     key = (node.op, *operands)
                     found = inferred.get(key)
                     if found is None:
-                        found = inferred[key] = _inferred(node, operands, own)
+                        found = inferred[key] = OPS[node.op].output_types(operands, own)
                     new = found
             except StaticadError as error:
                 raise node_failure(graph, index, error, operands) from None
@@ -173,13 +173,6 @@ def _sizes(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int
         sizes.bind_value(program.graph, source.value, tuple(shape))
     sizes.check()
     return sizes.values
-
-
-def _inferred(
-    node: Node, operands: Sequence[TensorType], attributes: dict[str, Any]
-) -> tuple[TensorType, ...]:
-    result = OPS[node.op].infer(*operands, **attributes)
-    return (result,) if isinstance(result, TensorType) else result
 
 
 def _late(

@@ -220,9 +220,9 @@ class _Walk:
         """The output of a new node, itself rewritten."""
         definition = OPS[op]
         complete = definition.attributes(attributes)
-        inferred: Any = definition.infer(*[self.out.types[v] for v in inputs], **complete)
+        types = definition.output_types([self.out.types[v] for v in inputs], complete)
         node = Node(
-            op, inputs, complete, (inferred,), len(self.out.types), like.after, like.name,
+            op, inputs, complete, types, len(self.out.types), like.after, like.name,
             like.scope, like.device, like.site, like.forward_site,
         )  # fmt: skip
         if self.depth >= MAX_DEPTH:

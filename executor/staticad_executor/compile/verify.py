@@ -28,10 +28,9 @@ def verify(program: Program) -> None:
             raise PlanError("the table of types disagrees", asked="verify", found=text)
         if OPS[node.op].effect in ("reads", "writes"):
             raise PlanError("state is left in a program", asked="verify", found=text)
-        inferred = OPS[node.op].infer(
-            *[graph.types[v] for v in node.inputs], **graph.resolved(node.attributes)
+        types = OPS[node.op].output_types(
+            [graph.types[v] for v in node.inputs], graph.resolved(node.attributes)
         )
-        types = (inferred,) if isinstance(inferred, TensorType) else inferred
         if len(types) != len(node.types) or not all(map(_agree, types, node.types)):
             raise PlanError(
                 "a type is not what inference says",

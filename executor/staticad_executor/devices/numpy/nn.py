@@ -87,8 +87,7 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
 def _by_meaning(op: str, attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
     """The op's meaning, copied: for the layouts without a kernel, and for the errors."""
     definition, count = OPS[op], len(operands)
-    inferred = definition.infer(*operands, **attributes)
-    types = (inferred,) if isinstance(inferred, TensorType) else inferred
+    types = definition.output_types(operands, attributes)
 
     def run(*arrays: Array) -> None:
         results = evaluate(definition, arrays[:count], attributes, types)
