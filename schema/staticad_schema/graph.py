@@ -123,16 +123,12 @@ class Graph:
                     found=str(len(operands)),
                 )
             complete = definition.attributes(attributes or {})
-            if complete:
-                inferred = definition.infer(*operands, **self.resolved(complete))
-            else:
-                inferred = definition.infer(*operands)
+            types = definition.output_types(operands, self.resolved(complete))
         except StaticadError as error:
             asked = definition.name + (f" {name!r}" if name is not None else "")
             raise error.locate(
                 asked=asked, site=self.site(site), forward_site=self.site(self._forward_site)
             ) from None
-        types = (inferred,) if isinstance(inferred, TensorType) else inferred
         with self.lock:
             node = Node(
                 definition.name, tuple(inputs), complete, types, len(self.types),
@@ -283,6 +279,11 @@ class Graph:
             self.sites.append(site)
         return found
 
+    def adopt_sites(self, other: Graph) -> None:
+        """Take the sites of another graph, under the same indices, as those of this one."""
+        self.sites = list(other.sites)
+        self._site_ids = {site: index for index, site in enumerate(self.sites)}
+
     def site(self, index: int) -> Site | None:
         return self.sites[index] if index else None
 
@@ -383,8 +384,7 @@ class Graph:
             twin.functions = dict(self.functions)
             twin.signatures = dict(self.signatures)
             twin.variable_specs = dict(self.variable_specs)
-            for site in self.sites:
-                twin.intern_site(site)
+            twin.adopt_sites(self)
             return twin
 
     def __repr__(self) -> str:

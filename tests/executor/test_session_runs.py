@@ -1,6 +1,7 @@
 """What a run returns, which state it reads, and what it leaves behind."""
 
 import gc
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from tests.lines import line_ahead
 
 F32 = np.float32
 Pair = namedtuple("Pair", ["first", "second"])
@@ -220,6 +222,23 @@ def test_a_failing_node_of_a_body_is_named_with_its_caller(checked: bool) -> Non
         pytest.raises(sad.ExecutionError, match=r"check 'call_\d/sign': not positive"),
     ):
         session.run(y, {x: -1})
+
+
+@both_engines
+def test_nodes_beside_a_call_keep_their_own_lines(checked: bool) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (3,), name="x")
+        i, j = (sad.placeholder("int64", (), name=name) for name in "ij")
+        inner = line_ahead(1)
+        pick = graph.define("pick", lambda a, k: sad.take(a, k, axis=0), x, i)
+        called = pick(x, i)
+        outer = line_ahead(1)
+        beside = sad.take(x, j, axis=0)
+        total = called + beside
+    with sad.Session(graph, check_numerics=checked) as session:
+        for feeds, place in (({i: 9, j: 0}, inner), ({i: 0, j: 9}, outer)):
+            with pytest.raises(sad.ExecutionError, match=re.escape(place)):
+                session.run(total, {x: np.zeros(3, F32), **feeds})
 
 
 @both_engines

@@ -294,9 +294,7 @@ class _Flow:
         inner.values = dict(zip(function.inputs, inputs, strict=True))
         inner.symbols = bind_arguments(function, tuple(self.out.types[v] for v in inputs))
         if self.out.sites is self.graph.sites and body.sites is not self.graph.sites:
-            self.out.sites = []
-            for site in self.graph.sites:
-                self.out.intern_site(site)
+            self.out.adopt_sites(self.graph)
         return inner
 
     def append_inlined(
