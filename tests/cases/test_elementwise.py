@@ -212,3 +212,12 @@ def test_A50_steps_are_flat_also_at_nan(f: Any) -> None:
 def test_a_zero_cotangent_stays_zero() -> None:
     # The chain rule's 0 * inf is 0: documented, where the one-sided truth is 1.
     assert grad(lambda x: sad.sqrt(x) ** 2, [0.0]).tolist() == [0]
+
+
+def test_A6_second_derivatives_of_a_power_of_zero() -> None:
+    graph, (x, p), y = build(lambda x, p: x**p, ([0.0] * 4, [1.5, 2.0, 3.0, 7.5]), "float64")
+    dx, dp = sad.gradients(y, [x, p])
+    seconds = [*sad.gradients(dp, [x, p]), sad.gradients(dx, p)[0], *sad.jvp([dx, dp], p)]
+    with sad.Session(graph) as session:
+        for found in session.run(seconds, {x: [0.0] * 4, p: [1.5, 2.0, 3.0, 7.5]}):
+            assert found.tolist() == [0, 0, 0, 0]

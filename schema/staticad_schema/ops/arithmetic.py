@@ -185,11 +185,12 @@ def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
 
 
 def _pow_exponent(x: Any, y: Any, out: Any, g: Any) -> Any:
-    # Where x is 0 and y positive, the power is 0 and the logarithm infinite.  At 0**0 the
-    # slope is taken as 0 too, that of all y to the right.
-    origin = OPS["logical_and"](OPS["equal"](x, 0), OPS["equal"](y, 0))
-    power = OPS["where"](origin, out.coerce(0.0), out)
-    return scaled(multiply_no_nan(OPS["log"](x), power), g)
+    # At x = 0 the power is 0 for all positive y, so all its derivatives are; and at 0**0 the
+    # slope is taken as that of all y to the right.
+    right = y if y.type.kind != "complex" else real(y)
+    flat = OPS["logical_and"](OPS["equal"](x, 0), OPS["greater_equal"](right, 0))
+    logarithm = OPS["log"](OPS["where"](flat, x.coerce(1), x))
+    return scaled(multiply_no_nan(logarithm, out), g)
 
 
 @pointwise(
