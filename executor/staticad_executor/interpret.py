@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.dims import Dim
+from staticad_schema.attributes import bound
 from staticad_schema.errors import CancelledError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
@@ -175,7 +175,7 @@ class _Run:
                 return (self._write(name, _update(op, old, inputs[0])),)
             case "group":
                 return ()
-        attributes = bind_attributes(node.attributes, frame.sizes)
+        attributes = bound(node.attributes, frame.sizes)
         if frame.path is not None and "path" in attributes:
             attributes = {**attributes, "path": inner_path(frame.path, attributes["path"])}
         if node.op == "call":
@@ -236,26 +236,3 @@ def _update(op: str, old: Array, x: Array) -> Array:
     check_broadcast(x.shape, old.shape)
     (array,) = evaluate(OPS[op], (old, x), {}, (type_,))
     return array
-
-
-def bind_attributes(attributes: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """The attributes with every Dim in them replaced by its size."""
-    bound = attributes
-    for name, value in attributes.items():
-        new = _bind(value, sizes)
-        if new is not value:
-            bound = {**bound, name: new}
-    return bound
-
-
-def _bind(value: Any, sizes: Mapping[str, int]) -> Any:
-    if isinstance(value, Dim):
-        return value.bind(sizes)
-    if type(value) is tuple:
-        items = tuple(_bind(item, sizes) for item in value)
-        return value if all(map(_same, items, value)) else items
-    return value
-
-
-def _same(a: object, b: object) -> bool:
-    return a is b

@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
-from staticad_schema.dims import Dim
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.text import line
@@ -126,10 +125,3 @@ def rewired(
         writes=tuple((name, values[v]) for name, v in program.writes),
         effects=tuple(indices[i] for i in program.effects),
     )
-
-
-def is_symbolic(attribute: Any) -> bool:
-    """Whether an attribute holds a symbolic size."""
-    if isinstance(attribute, tuple):
-        return any(map(is_symbolic, attribute))
-    return isinstance(attribute, Dim)

@@ -1,5 +1,5 @@
-"""Values of attributes: whether one is of the kind that the op's signature says, and which
-are the same bit for bit.
+"""Values of attributes: whether one is of the kind that the op's signature says, which are the
+same bit for bit, and the symbolic sizes in them.
 
 Signatures are read as they are written: `Ints`, `int | Dim`, `tuple[tuple[int, int], ...]`.
 """
@@ -7,13 +7,13 @@ Signatures are read as they are written: `Ints`, `int | Dim`, `tuple[tuple[int, 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from .dims import Dim
+from .dims import Dim, Size
 from .op import FunctionRef
 
 Test = Callable[[Any], bool]
@@ -100,6 +100,34 @@ def _split(text: str, separator: str) -> list[str]:
             parts.append(text[start:at].strip())
             start = at + 1
     return [*parts, text[start:].strip()]
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether an attribute holds a symbolic size."""
+    if isinstance(value, tuple):
+        return any(map(is_symbolic, value))
+    return isinstance(value, Dim)
+
+
+def with_sizes(value: Any, replaced: Callable[[Dim], Size]) -> Any:
+    """The attribute with every symbolic size in it replaced; itself if it holds none."""
+    if isinstance(value, Dim):
+        return replaced(value)
+    if type(value) is tuple:
+        items = tuple([with_sizes(item, replaced) for item in value])
+        if any(new is not old for new, old in zip(items, value, strict=True)):
+            return items
+    return value
+
+
+def bound(attributes: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The attributes with the values of their symbolic sizes; themselves if they hold none.
+
+    Raises PlanError for a symbol that has no size.
+    """
+    if not any(map(is_symbolic, attributes.values())):
+        return attributes
+    return {k: with_sizes(v, lambda dim: dim.bind(sizes)) for k, v in attributes.items()}
 
 
 def float_bits(value: float) -> int:

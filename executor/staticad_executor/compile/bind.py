@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.attributes import bound, is_symbolic
 from staticad_schema.errors import PlanError, StaticadError
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
@@ -19,8 +20,7 @@ from staticad_schema.types import TensorType, shape_text
 
 from ..arrays import Array
 from ..failure import node_failure
-from ..interpret import bind_attributes
-from ..program import Program, is_symbolic
+from ..program import Program
 from ..sizes import Sizes
 from .group import Grouped
 from .rewrites.fold import Budget, folded
@@ -137,9 +137,9 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
         if index in what.symbolic:
             try:
                 if own:
-                    bound = bind_attributes(own, sizes)
-                    if bound is not own:
-                        attributes[index] = own = bound
+                    given = bound(own, sizes)
+                    if given is not own:
+                        attributes[index] = own = given
                     new = OPS[node.op].output_types(operands, own)
                 else:
                     key = (node.op, *operands)

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.attributes import is_symbolic
 from staticad_schema.errors import PlanError, StaticadError, near_miss
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import TensorType
 
-from ..program import Program, empty_like, is_symbolic, pruned, rewired
+from ..program import Program, empty_like, pruned, rewired
 from .expand import expand
 from .rewrites import exact, fast, stable
 from .rewrites.fold import Budget, folded

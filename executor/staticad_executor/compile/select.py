@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from staticad_schema.attributes import is_symbolic
 from staticad_schema.dims import Size, symbols_of
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
@@ -17,7 +18,7 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.control import bind_arguments, inner_path, substituted
 from staticad_schema.types import TensorType
 
-from ..program import Program, Source, empty_like, is_symbolic, pruned
+from ..program import Program, Source, empty_like, pruned
 from ..selection import ordered_writes, require_fed, select_body
 from ..selection import select as needed_nodes
 
@@ -303,7 +304,7 @@ class _Flow:
         """A body's node, with the caller's sizes and its own draw of random bits."""
         attributes = node.attributes
         if frame.symbols and any(map(is_symbolic, attributes.values())):
-            attributes = {k: substituted(v, frame.symbols) for k, v in attributes.items()}
+            attributes = substituted(attributes, frame.symbols)
         if node.op == "random_bits":
             attributes = {**attributes, "path": inner_path(frame.path, attributes["path"])}
         site, forward = node.site, node.forward_site

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import dims
+from ..attributes import with_sizes
 from ..dims import Dim, Size
 from ..errors import DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, FunctionRef, Operand, constant, each, op
@@ -177,13 +178,12 @@ def _misfit(function: Function, position: int, pattern: Operand, given: Operand)
     )
 
 
-def substituted(value: Any, sizes: Mapping[str, Size]) -> Any:
-    """An attribute with the symbols in it replaced."""
-    if isinstance(value, Dim):
-        return dims.substitute(value, sizes)
-    if type(value) is tuple:
-        return tuple(substituted(item, sizes) for item in value)
-    return value
+def substituted(attributes: Mapping[str, Any], sizes: Mapping[str, Size]) -> dict[str, Any]:
+    """A body's attributes in terms of the caller's sizes."""
+    return {
+        name: with_sizes(value, lambda dim: dims.substitute(dim, sizes))
+        for name, value in attributes.items()
+    }
 
 
 def _inline(*arguments: Any, function: Function, path: int) -> Any:
@@ -200,7 +200,7 @@ def _inline(*arguments: Any, function: Function, path: int) -> Any:
             if spec is not None:
                 values[node.start] = graph.nodes[spec.node].start
                 continue
-        attributes = {name: substituted(v, sizes) for name, v in node.attributes.items()}
+        attributes = substituted(node.attributes, sizes)
         if "path" in attributes:
             attributes["path"] = inner_path(path, attributes["path"])
         site = body.site(node.site)
