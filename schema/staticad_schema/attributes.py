@@ -136,18 +136,19 @@ def float_bits(value: float) -> int:
     return bits
 
 
-def identity(value: Any) -> Hashable:
-    """A key that is equal for attributes that are the same bit for bit, and only for those."""
-    if isinstance(value, np.ndarray):
-        if value.nbytes > SHARED_BYTES:
-            return "array", id(value)
-        return value.dtype.name, value.shape, value.tobytes()
+def identity(value: Any, large: int = SHARED_BYTES) -> Hashable:
+    """A key that is equal for attributes that are the same bit for bit, and only for those.
+
+    Arrays of more than `large` bytes are the same only if they are one object.
+    """
     if isinstance(value, tuple | list):
-        return "list", tuple(map(identity, value))
+        return tuple([identity(item, large) for item in value])
+    if isinstance(value, np.ndarray):
+        if value.nbytes > large:
+            return np.ndarray, id(value)
+        return value.dtype, value.shape, value.tobytes()
     if isinstance(value, float | np.floating):
-        return "float", float_bits(float(value))
-    if isinstance(value, bool | np.bool_):
-        return "bool", bool(value)
-    if isinstance(value, np.dtype):
-        return "dtype", value.name
-    return type(value).__name__, value
+        return float, float_bits(float(value))
+    if isinstance(value, np.bool_):
+        return bool, bool(value)
+    return type(value), value

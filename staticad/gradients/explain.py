@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from staticad_schema.attributes import identity
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.sites import asking
@@ -182,7 +182,7 @@ def _look_alike(graph: Graph, visited: list[int], wanted: Node) -> Node | None:
             node.start != wanted.start
             and node.op == wanted.op
             and node.inputs == wanted.inputs
-            and _same_attributes(node.attributes, wanted.attributes)
+            and _key(node) == _key(wanted)
             and OPS[node.op].effect == "pure"
             and node.op != "placeholder"
         ):
@@ -190,14 +190,6 @@ def _look_alike(graph: Graph, visited: list[int], wanted: Node) -> Node | None:
     return None
 
 
-def _same_attributes(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    if a.keys() != b.keys():
-        return False
-    for key, left in a.items():
-        right = b[key]
-        if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
-            if left.dtype != right.dtype or left.tobytes() != right.tobytes():
-                return False
-        elif left != right:
-            return False
-    return True
+def _key(node: Node) -> Hashable:
+    """The node's attributes, arrays by their elements."""
+    return identity(tuple(node.attributes.values()), sys.maxsize)

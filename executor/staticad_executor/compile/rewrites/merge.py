@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Hashable
-from typing import Any
 
-import numpy as np
-
+from staticad_schema.attributes import identity
 from staticad_schema.node import Node
 
 # Larger constants are compared by identity: hashing them costs more than a duplicate does.
@@ -22,18 +19,5 @@ def node_key(node: Node) -> Hashable:
         return node.op, node.inputs, node.device, node.after
     return (
         node.op, node.inputs, node.device, node.after,
-        tuple([_key(value) for value in attributes.values()]),
+        tuple([identity(value, LARGE_BYTES) for value in attributes.values()]),
     )  # fmt: skip
-
-
-def _key(value: Any) -> Hashable:
-    kind = type(value)
-    if kind is tuple:
-        return tuple([_key(item) for item in value])
-    if kind is float:
-        return struct.pack("<d", value)
-    if kind is np.ndarray:
-        if value.nbytes > LARGE_BYTES:
-            return id(value)
-        return value.dtype, value.shape, value.tobytes()
-    return value  # type: ignore[no-any-return]
