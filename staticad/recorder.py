@@ -6,6 +6,7 @@ What is remembered of the lines also tells when one builds the same nodes again 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from threading import get_ident
 from types import CodeType, TracebackType
 from typing import Any, Self
 
@@ -40,6 +41,9 @@ class Recorder(schema.Graph):
         self.strict = strict
         self._site_cache: dict[tuple[int, int], tuple[CodeType, int]] = {}
         self._sites_before_run = 0
+        # By thread: which one built first at a site, and how many sites there were when it ran.
+        self._builders: dict[int, int] = {}
+        self._sites_before_run_of: dict[int, int] = {}
         self._grown: set[int] = set()
         self._suffixes: dict[str, int] = {}
 
@@ -69,6 +73,7 @@ class Recorder(schema.Graph):
                 site = self.intern_site(site_of(frame))
             # The code object is kept, so that no other can take its id.
             self._site_cache[key] = (frame.f_code, site)
+            self._builders.setdefault(site, get_ident())
         else:
             site = found[1]
         if site < self._sites_before_run:
@@ -78,9 +83,16 @@ class Recorder(schema.Graph):
     def note_run(self) -> None:
         """A Session has run this graph: lines that built something should not build it again."""
         self._sites_before_run = len(self.sites)
+        self._sites_before_run_of[get_ident()] = len(self.sites)
 
     def _note_growth(self, site: int) -> None:
         if not self.strict and site in self._grown:
+            return
+        thread = get_ident()
+        if self._builders.get(site, thread) == thread and site >= self._sites_before_run_of.get(
+            thread, 0
+        ):
+            # Another thread has run, while this one is still building.
             return
         self._grown.add(site)
         where = self.sites[site]

@@ -9,8 +9,10 @@ import pytest
 
 import staticad as sad
 from staticad_executor.compile.slots import LINE, Slots
+from staticad_schema.op import OPS
 
 from .planning import Compiled
+from .test_compile_equals_meaning import small_tiles
 
 
 def chain(length: int, dtype: str = "float32") -> tuple[Any, Any, Any]:
@@ -126,3 +128,38 @@ def test_all_widths_share_an_arena(dtype: str) -> None:
     values = np.arange(15).reshape(5, 3) % 2
     compiled = Compiled(graph, [wide, z.T], {x: values.astype(x.type.dtype)})
     compiled.check()
+
+
+def moved(x: Any) -> Any:
+    """x, computed by a kernel, so that it has memory of its own."""
+    return OPS["take"](x, x.graph.constant(np.arange(8)[::-1].copy()), axis=0)
+
+
+HAZARDS: dict[str, Any] = {
+    # Operands that die in the region which writes results of their shape, and dtype.
+    "read through a view": lambda a, b: [moved(sad.exp(a.T) * 2)],
+    "read beside a view": lambda a, b: [moved(sad.exp(a) + a.T)],
+    "read after a result": lambda a, b: [moved(t := sad.exp(a)), moved(t * 2 + a)],
+    "read by the last result": lambda a, b: [moved(t := a + b), moved(t * b), moved(t * b - a)],
+    "read again where a tile is spoiled": lambda a, b: [
+        moved(OPS["multiply_no_nan"](a, b) + 1),
+        moved(OPS["multiply_no_nan"](sad.exp(a), b)),
+    ],
+    "spoiled behind a result": lambda a, b: [
+        moved(t := a * 2 + b), moved(OPS["multiply_no_nan"](t, b)),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tile", [1, 5, 1000])
+@pytest.mark.parametrize("name", HAZARDS)
+def test_a_region_does_not_write_over_what_it_still_reads(name: str, tile: int) -> None:
+    rng = np.random.default_rng(3)
+    feeds = [rng.standard_normal((8, 8)).astype(np.float32) for _ in range(2)]
+    feeds[0][::3, ::2] = np.inf
+    feeds[1][::2, ::3] = 0
+    with sad.Graph() as graph:
+        xs = [sad.placeholder("float32", (8, 8)) for _ in feeds]
+        results = HAZARDS[name](*map(moved, xs))
+    with small_tiles(tile):
+        Compiled(graph, results, dict(zip(xs, feeds, strict=True))).check()

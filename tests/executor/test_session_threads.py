@@ -1,7 +1,10 @@
 """One session, many threads: writers follow each other, readers see whole commits."""
 
+import io
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,12 +16,23 @@ F32 = np.float32
 THREADS = 8
 
 
+@pytest.fixture(autouse=True)
+def interleaved() -> Iterator[None]:
+    """Threads are switched after every few bytecodes: a run here is shorter than a turn."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
 def in_threads(count: int, work: Callable[[int], None]) -> None:
     """Run work(0) … work(count - 1) at once; raise what one of them raised."""
     errors: list[BaseException] = []
+    together = threading.Barrier(count)
 
     def guarded(i: int) -> None:
         try:
+            together.wait()
             work(i)
         except BaseException as error:
             errors.append(error)
@@ -83,6 +97,37 @@ def test_integer_increments_from_many_threads_are_all_there() -> None:
     in_threads(THREADS, work)
     assert sorted(value for mine in seen for value in mine) == list(range(1, 50 * THREADS + 1))
     assert all(mine == sorted(mine) for mine in seen)
+
+
+class SlowOutput(io.StringIO):
+    """Where other threads get their turn in the middle of a run that prints."""
+
+    def write(self, text: str) -> int:
+        time.sleep(0.002)
+        return super().write(text)
+
+
+def test_runs_that_write_or_draw_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", SlowOutput())
+    with sad.Graph(seed=0) as graph:
+        v = sad.variable(0, name="v")
+        grown = v.assign_add(sad.print_(sad.constant(1), "one"))
+        drawn = sad.print_(sad.random.uniform((2,)), "drawn")
+    session = sad.Session(graph)
+    runs = 5
+    numbers: list[tuple[float, ...]] = []
+
+    def work(i: int) -> None:
+        for _ in range(runs):
+            if i % 2:
+                session.run(grown)
+            else:
+                numbers.append(tuple(session.run(drawn).tolist()))
+
+    in_threads(THREADS, work)
+    assert int(session.variables["v"]) == runs * THREADS // 2
+    # No two runs drew the same.
+    assert len(set(numbers)) == session.snapshot().run_number == runs * THREADS // 2
 
 
 def test_first_runs_in_many_threads_initialise_once() -> None:

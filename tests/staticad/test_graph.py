@@ -6,6 +6,8 @@ import gc
 import threading
 import warnings
 import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +147,32 @@ def test_J16_growth_raises_in_a_strict_graph() -> None:
 
 def _step(x: sad.Tensor) -> sad.Tensor:
     return sad.exp(x)
+
+
+@pytest.mark.parametrize("runs_here", [False, True])
+def test_runs_of_other_threads_are_no_growth_of_what_is_being_built(runs_here: bool) -> None:
+    graph = sad.Graph()
+    x = graph.placeholder("float32", (), name="x")
+    session = sad.Session(graph)
+
+    def run() -> None:
+        session.run(x, {x: 1.0})
+
+    def elsewhere(work: Callable[[], Any]) -> None:
+        # What warns there is raised here.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(work).result()
+
+    _step(x)
+    run() if runs_here else elsewhere(run)
+    if runs_here:
+        with pytest.warns(sad.GrowthWarning):
+            _step(x)
+    else:
+        _step(x)
+        # What one thread has built before a run and another builds again is growth.
+        with pytest.warns(sad.GrowthWarning):
+            elsewhere(lambda: _step(x))
 
 
 def test_building_more_after_a_run_is_no_growth() -> None:
