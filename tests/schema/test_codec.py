@@ -157,6 +157,17 @@ def test_bytes_do_not_depend_on_the_hash_seed() -> None:
     assert len(digests) == 1
 
 
+def test_attributes_are_written_in_the_order_of_their_names() -> None:
+    message = message_of(encode(samples.everything()))
+    found = [[message.strings[a.name] for a in e.attributes] for e in message.applications]
+    assert all(names == sorted(names) for names in found)
+    # Which is not the order of all signatures.
+    assert any(
+        list(OPS[message.strings[e.op]].parameters) != names
+        for e, names in zip(message.applications, found, strict=True)
+    )
+
+
 def test_a_loaded_graph_grows() -> None:
     graph = decode(encode(samples.small()))
     node = graph.append(OPS["negative"], (graph.value("y"),), name="z")
