@@ -10,7 +10,16 @@ from staticad_schema.graph import Function
 from staticad_schema.handle import Handle
 from staticad_schema.types import as_dtype
 
-from .current import SCOPE
+from .current import GRAPHS, SCOPE
+
+
+def traced_in(graph: Any) -> Any:
+    """The body of this graph that is being traced, the innermost one; None if there is none."""
+    graphs = GRAPHS.get()
+    inner = graphs[-1] if graphs else None
+    # Bodies share the table of functions with their graph.
+    traced = inner is not None and inner is not graph and inner.functions is graph.functions
+    return inner if traced else None
 
 
 def traced(

@@ -25,7 +25,7 @@ from staticad_schema.sites import asking, user_site
 from staticad_schema.types import as_dtype, shape_text
 
 from . import layout
-from .bodies import traced
+from .bodies import traced, traced_in
 from .current import GRAPHS, SCOPE, is_name
 from .numbers import as_array
 from .recorder import Recorder
@@ -251,11 +251,23 @@ class Graph(Recorder):
 
     # ------------------------------------------------------------- bodies
 
+    def check_owner(self, handle: Handle, asked: str, beside: Any = None) -> None:
+        """Raises GraphError if the handle belongs to another graph; `beside` is one of this."""
+        try:
+            super().check_owner(handle, asked, beside)
+        except GraphError as error:
+            if traced_in(handle.graph) is self:
+                error.hint = (
+                    "in a body, read it by .read()"
+                    if isinstance(handle, Variable)
+                    else "give it to the body as an argument"
+                )
+            raise
+
     def check_not_in_body(self, variable: str, op: str) -> None:
         """Raises GraphError if a body is being traced that would write this graph's state."""
-        graphs = GRAPHS.get()
-        inner = graphs[-1] if graphs else None
-        if inner is not None and inner.body_name:
+        inner = traced_in(self)
+        if inner is not None:
             spec = self.variable_specs[variable]
             raise GraphError(
                 "a body writes a variable",
@@ -271,7 +283,8 @@ class Graph(Recorder):
         """Trace a body of the table of functions; what is returned calls it.
 
         function: from tensors to a tensor or several; input_types: (dtype, shape) of each, or
-        tensors of that type.  The body reads its arguments and constants only.
+        tensors of that type.  The body reads its arguments, constants, and variables of this
+        graph by `read()`.
         """
         with asking("define", name):
             body = Graph(self.seed, self.strict)

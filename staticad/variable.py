@@ -15,6 +15,7 @@ from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.sites import asking
 
+from .bodies import traced_in
 from .building import Builder, build
 from .tensor import Tensor
 
@@ -76,15 +77,22 @@ class Variable(Tensor):
         return self.spec.trainable
 
     def read(self, after: After = (), name: str | None = None) -> Tensor:
-        """The value at the start of the run, or behind the writes in `after`."""
+        """The value at the start of the run, or behind the writes in `after`.
+
+        While a body of this graph is traced, the read is part of the body, and takes no `after`.
+        """
         with asking("read", self.name):
-            nodes = after_nodes(self.graph, after)
             type_ = self.type
             attributes = {
                 "variable": self.spec.name,
                 "dtype": type_.dtype,
                 "shape": type_.shape,
             }
+            body = traced_in(self.graph)
+            if body is not None:
+                after_nodes(body, after)
+                return self._as_tensor(body.source("variable", attributes, name))
+            nodes = after_nodes(self.graph, after)
             node = self.graph.make(OPS["read_variable"], (), attributes, name=name, after=nodes)
         return self._as_tensor(self.graph.handle(node.start))
 

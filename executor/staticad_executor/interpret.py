@@ -75,7 +75,7 @@ def interpret(
         if name in graph.variable_specs:
             sizes.bind_variable(graph, name, variables[name].shape)
     sizes.check()
-    run = _Run(graph.functions, variables, run_number, observe, cancel)
+    run = _Run(graph, feeds, variables, run_number, observe, cancel)
     values = run.evaluate(graph, selection, fetches, feeds, Frame(sizes.values))
     return Result(values, run.written, selection.draws)
 
@@ -94,14 +94,21 @@ class _Run:
 
     def __init__(
         self,
-        functions: Mapping[str, Function],
+        graph: Graph,
+        feeds: Mapping[int, Array],
         variables: Mapping[str, Array],
         run_number: int,
         observe: Observe | None,
         cancel: threading.Event | None,
     ) -> None:
-        self.functions = functions
+        self.functions: Mapping[str, Function] = graph.functions
         self.variables = variables
+        # What bodies read: where a variable's value at the start of the run is fed, that.
+        self.starts = dict(variables)
+        for value, array in feeds.items():
+            node = graph.nodes[graph.producers[value]]
+            if node.op == "variable":
+                self.starts[node.attributes["variable"]] = array
         self.run_number = run_number
         self.observe = observe
         self.cancel = cancel
@@ -164,7 +171,7 @@ class _Run:
         name = node.attributes.get("variable", "")
         match node.op:
             case "variable" | "read_variable":
-                return (self.variables[name],)
+                return ((self.variables if frame.path is None else self.starts)[name],)
             case "run_number":
                 return (np.array(self.run_number, np.uint64),)
             case "assign":

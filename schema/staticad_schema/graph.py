@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,18 @@ class Function:
     @property
     def output_types(self) -> tuple[TensorType, ...]:
         return tuple(self.body.types[i] for i in self.outputs)
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """The variables that the body reads itself."""
+        reads = (n for n in self.body.nodes if n.op in ("variable", "read_variable"))
+        return tuple(dict.fromkeys(n.attributes["variable"] for n in reads))
+
+    @cached_property
+    def calls(self) -> tuple[str, ...]:
+        """The bodies that the body calls itself."""
+        calls = (n.attributes["function"] for n in self.body.nodes if n.op == "call")
+        return tuple(dict.fromkeys(map(str, calls)))
 
 
 NO_SITE = Site("", 0, "")

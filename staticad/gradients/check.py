@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from staticad_executor import Session
+from staticad_executor.selection import select, select_body
 from staticad_schema.errors import GradientError
-from staticad_schema.graph import Graph
-from staticad_schema.op import OPS
+from staticad_schema.graph import Graph, Node
+from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF
 
 from . import arguments
-from .cone import ancestors
 from .forward import jvp
 from .reverse import gradients
 
@@ -362,15 +362,23 @@ def _entries(
 
 
 def _refuse_randomness(graph: Graph, targets: list[Any], run: int | None) -> None:
-    if run is not None:
+    chosen = select(graph, [y.id for y in targets], (), ())
+    if run is not None or not chosen.draws:
         return
-    for index in ancestors(graph, [y.id for y in targets], 0):
-        node = graph.nodes[index]
-        if OPS[node.op].effect == "random":
-            raise GradientError(
-                "the graph draws random numbers, which would change between evaluations",
-                asked="check_gradients",
-                expected="a fixed run number: check_gradients(..., run=0)",
-                found=f"{node.op} {graph.node_name(index)!r}",
-                site=graph.site(node.site),
-            )
+    index = next(i for i in chosen.nodes if _draws(graph, graph.nodes[i]))
+    node = graph.nodes[index]
+    raise GradientError(
+        "the graph draws random numbers, which would change between evaluations",
+        asked="check_gradients",
+        expected="a fixed run number: check_gradients(..., run=0)",
+        found=f"{node.op} {graph.node_name(index)!r}",
+        site=graph.site(node.site),
+    )
+
+
+def _draws(graph: Graph, node: Node) -> bool:
+    """Whether a node draws random numbers, itself or in a body."""
+    if OPS[node.op].effect == "random":
+        return True
+    bodies = [graph.function(v) for v in node.attributes.values() if type(v) is FunctionRef]
+    return any(select_body(body, graph.functions).draws for body in bodies)

@@ -14,6 +14,8 @@ from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand
 from staticad_schema.types import INEXACT, KINDS
 
+from .calls import dependencies
+
 
 @dataclass(frozen=True)
 class Cone:
@@ -48,7 +50,7 @@ def ancestors(graph: Graph, ys: Iterable[int], oldest: int) -> list[int]:
         index = producers[stack.pop()]
         if index not in seen:
             seen.add(index)
-            for i in nodes[index].inputs:
+            for i in dependencies(graph, nodes[index]):
                 if i >= oldest:
                     stack.append(i)
     return sorted(seen)
@@ -77,7 +79,7 @@ def cone(
 
 def _carries(graph: Graph, node: Node, active: set[int]) -> bool:
     definition: Op | None = None
-    for k, i in enumerate(node.inputs):
+    for k, i in enumerate(dependencies(graph, node)):
         if i in active:
             definition = definition or OPS[node.op]
             if passes(definition, k):

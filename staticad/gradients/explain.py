@@ -14,6 +14,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import KINDS
 
 from . import arguments
+from .calls import dependencies
 from .cone import ancestors, cone, is_inexact, passes
 
 
@@ -65,7 +66,9 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
                 graph,
                 y.id,
                 x.id,
-                lambda node, k: node.inputs[k] in part.active and passes(OPS[node.op], k),
+                lambda node, k: (
+                    dependencies(graph, node)[k] in part.active and passes(OPS[node.op], k)
+                ),
             )
             refusing = _undefined_on(graph, path)
             if refusing is None:
@@ -84,7 +87,12 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
             return Explanation(
                 False,
                 f"{name} reaches the result only through " + " and ".join(cuts),
-                _lines(graph, _path(graph, y.id, x.id, lambda node, k: node.inputs[k] in reached)),
+                _lines(
+                    graph,
+                    _path(
+                        graph, y.id, x.id, lambda node, k: dependencies(graph, node)[k] in reached
+                    ),
+                ),
             )
         return Explanation(
             False, f"the result does not depend on {name}", hint=_instead(graph, visited, y, x)
@@ -109,7 +117,7 @@ def _reached(graph: Graph, visited: list[int], x: int) -> set[int]:
     reached = {x}
     for index in visited:
         node = graph.nodes[index]
-        if not reached.isdisjoint(node.inputs):
+        if not reached.isdisjoint(dependencies(graph, node)):
             reached.update(node.outputs)
     return reached
 
@@ -120,7 +128,8 @@ def _path(graph: Graph, y: int, x: int, usable: Callable[[Node, int], bool]) -> 
     while path[-1] != x:
         node = graph.nodes[graph.producers[path[-1]]]
         # Ids fall at each step, so the walk ends; what is usable has been reached from x.
-        path.append(min(i for k, i in enumerate(node.inputs) if i >= x and usable(node, k)))
+        leaves = enumerate(dependencies(graph, node))
+        path.append(min(i for k, i in leaves if i >= x and usable(node, k)))
     return path[::-1]
 
 
@@ -142,7 +151,9 @@ def _cuts(graph: Graph, visited: list[int], active: frozenset[int]) -> list[str]
     cuts = []
     for index in visited:
         node = graph.nodes[index]
-        if not active.isdisjoint(node.inputs) and not any(v in active for v in node.outputs):
+        if not active.isdisjoint(dependencies(graph, node)) and not any(
+            v in active for v in node.outputs
+        ):
             cuts.append(_cut(graph, node, active))
     return list(dict.fromkeys(cuts))
 

@@ -12,6 +12,7 @@ from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 from staticad_schema.sites import asking
 
 from . import arguments
+from .calls import dependencies, expanded
 from .cone import cone, passes
 from .fit import broadcast, filled
 
@@ -77,10 +78,12 @@ def pushforward(
             node = nodes[index]
             if all(v in halted or v not in part.active for v in node.outputs):
                 continue
-            if not any(i in found for i in node.inputs):
+            leaves = dependencies(graph, node)
+            if not any(i in found for i in leaves):
                 continue
             forward(node.forward_site or node.site)
-            for v, t in zip(node.outputs, _output_tangents(graph, node, found), strict=True):
+            tangents_out = _output_tangents(graph, node, leaves, found)
+            for v, t in zip(node.outputs, tangents_out, strict=True):
                 if t is None or v not in part.active:
                     continue
                 t = broadcast(t, graph.types[v])
@@ -88,10 +91,13 @@ def pushforward(
     return {y: found[y] for y in ys if y in found}
 
 
-def _output_tangents(graph: Graph, node: Node, found: Mapping[int, Any]) -> Sequence[Any]:
+def _output_tangents(
+    graph: Graph, node: Node, leaves: Sequence[int], found: Mapping[int, Any]
+) -> Sequence[Any]:
+    """One tangent, or None, for each output, from those of what the node depends on."""
     definition = OPS[node.op]
     inputs = [graph.handle(i) for i in node.inputs]
-    given = [found.get(i) if passes(definition, k) else None for k, i in enumerate(node.inputs)]
+    given = [found.get(i) if passes(definition, k) else None for k, i in enumerate(leaves)]
     nothing: list[Any] = [None] * len(node.types)
     if all(t is None for t in given) or isinstance(definition.grad, Constant):
         return nothing
@@ -129,9 +135,9 @@ def _output_tangents(graph: Graph, node: Node, found: Mapping[int, Any]) -> Sequ
             ]
         )
     elif definition.grad == "expand":
-        outs = definition.expansion(inputs, graph.resolved(node.attributes))
-        leaves = {i: t for i, t in zip(node.inputs, given, strict=True) if t is not None}
-        through = pushforward(graph, leaves, [o.id for o in outs], tuple(leaves))
+        outs = expanded(graph, node, inputs)
+        known = {i: t for i, t in zip(leaves, given, strict=True) if t is not None}
+        through = pushforward(graph, known, [o.id for o in outs], tuple(known))
         return [through.get(o.id) for o in outs]
     else:
         result = _elementwise(graph, definition, node, inputs, given)

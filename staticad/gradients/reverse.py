@@ -13,10 +13,11 @@ from typing import Any, Literal
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
-from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
+from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.sites import asking
 
 from . import arguments
+from .calls import dependencies, expanded
 from .cone import cone
 from .explain import explain_gradient
 from .fit import filled, to_operand
@@ -28,7 +29,6 @@ def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
-    *,
     stop_gradients: Any = (),
     unconnected: Unconnected = "raise",
 ) -> list[Any]:
@@ -106,10 +106,12 @@ def pullback(
                     arrived = arrived or v not in halted
                     if v in wanted:
                         found[v] = g
-            if not arrived or not any(i in active for i in node.inputs):
+            leaves = dependencies(graph, node)
+            if not arrived or not any(i in active for i in leaves):
                 continue
             forward(node.forward_site or node.site)
-            for i, g in zip(node.inputs, _operand_cotangents(graph, node, gs, active), strict=True):
+            needed = [i in active for i in leaves]
+            for i, g in zip(leaves, _cotangents(graph, node, leaves, gs, needed), strict=True):
                 if g is None:
                     continue
                 g = to_operand(g, graph.types[i], node.op)
@@ -119,13 +121,12 @@ def pullback(
     return found
 
 
-def _operand_cotangents(
-    graph: Graph, node: Node, gs: list[Any], active: frozenset[int]
+def _cotangents(
+    graph: Graph, node: Node, leaves: Sequence[int], gs: list[Any], needed: list[bool]
 ) -> Sequence[Any]:
-    """One cotangent, or None, for each operand of a node."""
+    """One cotangent, or None, for each value that a node depends on: `leaves`."""
     definition = OPS[node.op]
     rule = definition.grad
-    needed = [i in active for i in node.inputs]
     if isinstance(rule, Constant):
         return [None] * len(needed)
     if isinstance(rule, Undefined):
@@ -140,7 +141,7 @@ def _operand_cotangents(
         )
     inputs = [graph.handle(i) for i in node.inputs]
     if rule == "expand":
-        return _through_expansion(graph, definition, node, inputs, gs, needed)
+        return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
     outs = tuple(graph.handle(v) for v in node.outputs)
     out, g = (outs[0], gs[0]) if len(outs) == 1 else (outs, tuple(gs))
     if isinstance(rule, PerOperand):
@@ -156,27 +157,19 @@ def _operand_cotangents(
 
 
 def _through_expansion(
-    graph: Graph,
-    definition: Op,
-    node: Node,
-    inputs: list[Any],
-    gs: list[Any],
-    needed: list[bool],
+    outs: Sequence[Any], leaves: Sequence[int], gs: list[Any], needed: list[bool]
 ) -> list[Any]:
-    """The cotangents through the same written in other ops, with the operands as leaves."""
-    expanded = definition.expansion(inputs, graph.resolved(node.attributes))
+    """The cotangents through the same written in other ops, of what it was written over."""
+    graph = outs[0].graph
     cotangents: dict[int, Any] = {}
-    for out, g in zip(expanded, gs, strict=True):
+    for out, g in zip(outs, gs, strict=True):
         if g is not None:
             earlier = cotangents.get(out.id)
             cotangents[out.id] = g if earlier is None else OPS["add"](earlier, g)
-    leaves = sorted({i for i, wanted in zip(node.inputs, needed, strict=True) if wanted})
-    found = pullback(graph, cotangents, leaves, leaves)
-    # An operand that stands twice gets its whole cotangent once.
-    return [
-        found.pop(i, None) if wanted else None
-        for i, wanted in zip(node.inputs, needed, strict=True)
-    ]
+    wanted = sorted({i for i, asked in zip(leaves, needed, strict=True) if asked})
+    found = pullback(graph, cotangents, wanted, wanted)
+    # A leaf that stands twice gets its whole cotangent once.
+    return [found.pop(i, None) if asked else None for i, asked in zip(leaves, needed, strict=True)]
 
 
 def _start(graph: Graph, ys: list[Any], seeds: list[Any | None]) -> dict[int, Any]:

@@ -219,7 +219,11 @@ class _Flow:
         elif index in late:
             value = frame.values[frame.graph.nodes[late[index]].start]
         else:
-            value = self.start_value(node.attributes["variable"])
+            name = node.attributes["variable"]
+            known = self.graph.nodes[self.graph.variable_specs[name].node].start
+            # What is fed for a variable is what bodies read of it.
+            fed = frame.call is not None and known in self.feeds
+            value = self.value(known) if fed else self.start_value(name)
         frame.values[node.start] = value
         if self.out.types[value] != node.types[0]:
             self.retyped.add(value)

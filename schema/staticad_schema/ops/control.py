@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -187,7 +187,12 @@ def substituted(attributes: Mapping[str, Any], sizes: Mapping[str, Size]) -> dic
 
 
 def _inline(*arguments: Any, function: Function, path: int) -> Any:
-    graph = arguments[0].graph
+    outputs = inline(arguments[0].graph, arguments, function, path)
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def inline(graph: Any, arguments: Sequence[Any], function: Function, path: int) -> tuple[Any, ...]:
+    """The outputs of a call, computed by copies of the body's nodes in the caller's graph."""
     body = function.body
     sizes = bind_arguments(function, tuple(argument.type for argument in arguments))
     values = dict(zip(function.inputs, (argument.id for argument in arguments), strict=True))
@@ -214,8 +219,7 @@ def _inline(*arguments: Any, function: Function, path: int) -> Any:
         )
         copies[index] = len(graph.nodes) - 1
         values.update(zip(node.outputs, copy.outputs, strict=True))
-    outputs = tuple(graph.handle(values[i]) for i in function.outputs)
-    return outputs[0] if len(outputs) == 1 else outputs
+    return tuple(graph.handle(values[i]) for i in function.outputs)
 
 
 @op(expand=_inline, grad="expand", batch="map")
