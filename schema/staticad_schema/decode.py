@@ -28,7 +28,8 @@ from .graph_pb2 import Type as TypeMessage
 from .node import Node
 from .op import FunctionRef, Op
 from .sidecar import Tensor
-from .types import BOOL, MAX_RANK, TensorType
+from .tensors import from_octets
+from .types import MAX_RANK, TensorType
 
 _DTYPES = {number: dtype for dtype, number in ELEMENT_TYPES.items()}
 
@@ -159,16 +160,7 @@ class _Decoder:
                 raise wrong("the sidecar", f"a tensor {entry.external[:50]!r}", "none")
             array = tensor.array(dtype, shape)
         else:
-            data = entry.data
-            count = 0 if 0 in shape else 1
-            for size in shape:
-                count *= size
-            if len(data) != count * dtype.itemsize:
-                raise wrong("a constant", f"{count * dtype.itemsize} bytes", f"{len(data)} bytes")
-            little = np.frombuffer(data, np.uint8).view(dtype.newbyteorder("<"))
-            array = little.astype(dtype, copy=False).reshape(shape)
-        if dtype == BOOL and array.view(np.uint8).max(initial=0) > 1:
-            raise wrong("a constant", "bools that are 0 or 1", "another byte")
+            array = from_octets(np.frombuffer(entry.data, np.uint8), dtype, shape)
         array.flags.writeable = False
         return array
 

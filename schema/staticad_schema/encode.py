@@ -17,6 +17,7 @@ from .graph_pb2 import Array as ArrayMessage
 from .graph_pb2 import Graph as GraphMessage
 from .node import Node
 from .op import FunctionRef
+from .tensors import octets_of
 from .types import KINDS, DType, TensorType
 
 # Any: the enum's stub has another type than its numbers.
@@ -222,7 +223,7 @@ class _Encoder:
         if external is not None:
             entry.external = external
         else:
-            entry.data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+            entry.data = octets_of(array).tobytes()
 
 
 def _column(column: Any, entries: Iterable[int]) -> None:

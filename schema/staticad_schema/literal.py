@@ -23,9 +23,8 @@ from .dim_parser import parse
 from .dims import Dim, Shape
 from .errors import FormatError
 from .op import FunctionRef
-from .types import BOOL, INTEGER, KINDS, MAX_RANK, NAMES, REAL_OF, DType, TensorType
-
-Array = np.ndarray[Any, Any]
+from .tensors import Array, from_octets, octets_of
+from .types import INTEGER, KINDS, MAX_RANK, NAMES, REAL_OF, DType, TensorType
 
 # Arrays of more elements than this are written as bytes.
 SPELLED = 16
@@ -84,8 +83,7 @@ def _array_text(array: Array, short: bool) -> str:
             expected=f"{MAX_BYTES} bytes at most; save the graph as a .sad file",
             found=f"{array.nbytes} bytes",
         )
-    data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-    return f"{head}#{base64.b64encode(data).decode()}"
+    return f"{head}#{base64.b64encode(octets_of(array).data).decode()}"
 
 
 def _element_text(element: Any) -> str:
@@ -267,10 +265,9 @@ class Reader:
 
     def array(self, dtype: DType) -> Array:
         """The shape and the elements of an array."""
-        shape = self.shape()
+        shape: Any = self.shape()
         if not all(isinstance(d, int) and d >= 0 for d in shape):
             raise self.wrong("sizes that are integers before this")
-        count = 0 if 0 in shape else math.prod(shape)
         data = self.match(_BASE64)
         if data is not None:
             try:
@@ -279,12 +276,7 @@ class Reader:
                 raise self.wrong("base64 before this") from None
         else:
             octets = b"".join(self.elements(dtype))
-        if len(octets) != count * dtype.itemsize:
-            raise self.wrong(f"{count} elements before this")
-        little = np.frombuffer(octets, np.uint8).view(dtype.newbyteorder("<"))
-        if dtype == BOOL and little.view(np.uint8).max(initial=0) > 1:
-            raise self.wrong("bools before this")
-        array = little.astype(dtype, copy=False).reshape(shape)
+        array = from_octets(np.frombuffer(octets, np.uint8), dtype, shape)
         array.flags.writeable = False
         return array
 

@@ -8,34 +8,18 @@ become holes on disk and stay unallocated in memory.
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
-import numpy as np
-
+from . import tensors
 from .errors import FormatError
 from .files import replacing
-from .types import NAMES, DType
+from .tensors import Array, Entry
+from .types import REAL_OF, UINT8, DType
 
-Array = np.ndarray[Any, Any]
-
-PIECE = 1 << 20
 MAX_HEADER = 1 << 24
-
-# The names that safetensors has for our dtypes.  It lacks complex128 (and older readers
-# complex64): those are stored as bytes, with one axis more.
-TENSOR_DTYPES = {
-    "bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
-    "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64",
-    "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64",
-    "complex64": "U8", "complex128": "U8",
-}  # fmt: skip
-_ITEMSIZES = {tag: NAMES[name].itemsize for name, tag in TENSOR_DTYPES.items() if tag != "U8"}
-_ITEMSIZES["U8"] = 1
 
 
 class Reference(NamedTuple):
@@ -49,20 +33,19 @@ class Reference(NamedTuple):
 class Tensor(NamedTuple):
     """One entry of a sidecar, its elements still bytes."""
 
-    dtype: str
-    shape: tuple[int, ...]
-    data: Array
+    entry: Entry
+    octets: Array
 
     def array(self, dtype: DType, shape: tuple[int, ...]) -> Array:
         """The elements as an array.  Raises FormatError if the entry holds something else."""
-        if (self.dtype, self.shape) != _stored_as(dtype, shape):
+        expected = _entry(self.entry.name, dtype, shape)
+        if self.entry != expected:
             raise FormatError(
                 "a constant and its tensor in the sidecar differ",
-                expected=f"{dtype.name} of shape {shape}",
-                found=f"{self.dtype} of shape {self.shape}",
+                expected=f"{expected.dtype.name} of shape {expected.shape}",
+                found=f"{self.entry.dtype.name} of shape {self.entry.shape}",
             )
-        native = self.data.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
-        return native.reshape(shape)
+        return tensors.from_octets(self.octets, dtype, shape)
 
 
 def file_name(sha256: bytes) -> str:
@@ -72,15 +55,22 @@ def file_name(sha256: bytes) -> str:
 
 def write(folder: Path, arrays: Sequence[Array]) -> Reference:
     """Write the arrays, which get the names "0", "1", ....  Raises FormatError, OSError."""
-    header = _header(arrays)
+    text = tensors.header([_entry(str(k), a.dtype, a.shape) for k, a in enumerate(arrays)])
+    if len(text) > MAX_HEADER:
+        raise FormatError(
+            "too many large constants",
+            expected=f"a header of {MAX_HEADER} bytes",
+            found=str(len(text)),
+        )
+    header = tensors.framed(text)
     digest = hashlib.sha256(header)
-    for piece in _pieces(arrays):
+    for piece in tensors.pieces(arrays):
         digest.update(piece.data)
     sha256 = digest.digest()
     size = len(header) + sum(a.nbytes for a in arrays)
     with replacing(folder / file_name(sha256)) as file:
         file.write(header)
-        for piece in _pieces(arrays):
+        for piece in tensors.pieces(arrays):
             if piece.any():
                 file.write(piece.data)
             else:
@@ -113,56 +103,24 @@ def read(folder: Path, reference: Reference) -> dict[str, Tensor]:
 
 
 def _read(file: BinaryIO, path: Path, reference: Reference) -> dict[str, Tensor]:
+    def damaged(expected: str, found: str) -> FormatError:
+        return _damaged(path, expected, found)
+
     start = file.read(8)
     length = int.from_bytes(start, "little")
     if len(start) < 8 or length > min(MAX_HEADER, reference.size - 8):
-        raise _damaged(path, "the length of the header in the first 8 bytes", f"{length}")
+        raise damaged("the length of the header in the first 8 bytes", f"{length}")
     text = file.read(length)
     digest = hashlib.sha256(start + text)
-    tensors = {}
-    at = 0
-    for name, dtype, shape, begin, end in _entries(text, path):
-        if begin != at or end - begin != math.prod(shape) * _ITEMSIZES[dtype]:
-            raise _damaged(path, "tensors end to end", f"{name[:50]!r} from {begin} to {end}")
-        if end > reference.size - 8 - length:
-            raise _damaged(path, "tensors inside the file", f"{name[:50]!r} up to {end}")
-        data = np.zeros(end - begin, np.uint8)
-        for offset in range(0, len(data), PIECE):
-            target = data[offset : offset + PIECE]
-            piece = np.frombuffer(file.read(len(target)), np.uint8)
-            if len(piece) < len(target):
-                raise _damaged(path, f"{end - begin} bytes of {name[:50]!r}", "the end")
-            digest.update(piece.data)
-            if piece.any():
-                target[:] = piece
-        data.flags.writeable = False
-        tensors[name] = Tensor(dtype, shape, data)
-        at = end
-    if at != reference.size - 8 - length:
-        raise _damaged(path, f"{reference.size - 8 - length} bytes of tensors", f"{at}")
+    room = reference.size - 8 - length
+    found = {}
+    for entry in tensors.read_entries(tensors.read_table(text, damaged), room, damaged):
+        octets = tensors.read_octets(file, entry, digest.update, damaged)
+        octets.flags.writeable = False
+        found[entry.name] = Tensor(entry, octets)
     if digest.digest() != reference.sha256:
-        raise _damaged(path, f"sha256 {reference.sha256.hex()}", digest.hexdigest())
-    return tensors
-
-
-def _entries(text: bytes, path: Path) -> list[tuple[str, str, tuple[int, ...], int, int]]:
-    """Name, dtype, shape and offsets of each tensor, by offset; of the right Python types."""
-    try:
-        header = json.loads(text)
-        entries = [
-            (str(name), str(e["dtype"]), tuple(e["shape"]), *e["data_offsets"])
-            for name, e in header.items()
-            if name != "__metadata__"
-        ]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise _damaged(path, "a safetensors header", repr(text[:50])) from None
-    for entry in entries:
-        numbers = (*entry[2], *entry[3:])
-        if len(entry) != 5 or entry[1] not in _ITEMSIZES or len(entry[2]) > 65:
-            raise _damaged(path, "dtype, shape and two offsets", repr(entry)[:100])
-        if not all(type(n) is int and 0 <= n < 1 << 63 for n in numbers):
-            raise _damaged(path, "sizes and offsets", repr(numbers)[:100])
-    return sorted(entries, key=lambda entry: entry[3:])
+        raise damaged(f"sha256 {reference.sha256.hex()}", digest.hexdigest())
+    return found
 
 
 def _damaged(path: Path, expected: str, found: str) -> FormatError:
@@ -171,37 +129,8 @@ def _damaged(path: Path, expected: str, found: str) -> FormatError:
     )
 
 
-def _stored_as(dtype: DType, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-    complex_ = dtype.kind == "c"
-    return TENSOR_DTYPES[dtype.name], (*shape, dtype.itemsize) if complex_ else shape
-
-
-def _header(arrays: Sequence[Array]) -> bytes:
-    entries: dict[str, Any] = {}
-    at = 0
-    for k, array in enumerate(arrays):
-        dtype, shape = _stored_as(array.dtype, array.shape)
-        entries[str(k)] = {
-            "dtype": dtype,
-            "shape": shape,
-            "data_offsets": (at, at + array.nbytes),
-        }
-        at += array.nbytes
-    text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    if len(text) > MAX_HEADER:
-        raise FormatError(
-            "too many large constants",
-            expected=f"a header of {MAX_HEADER} bytes",
-            found=str(len(text)),
-        )
-    return len(text).to_bytes(8, "little") + text
-
-
-def _pieces(arrays: Sequence[Array]) -> Iterator[Array]:
-    """The bytes of the arrays in order, little-endian, in pieces."""
-    for array in arrays:
-        flat = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1)
-        octets = flat.view(np.uint8)
-        for at in range(0, len(octets), PIECE):
-            yield octets[at : at + PIECE]
+def _entry(name: str, dtype: DType, shape: tuple[int, ...]) -> Entry:
+    """How an array is stored: a complex one as bytes, with one axis more."""
+    if dtype in REAL_OF:
+        return Entry(name, UINT8, (*shape, dtype.itemsize))
+    return Entry(name, dtype, shape)

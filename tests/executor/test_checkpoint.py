@@ -140,6 +140,19 @@ METADATA = {
                 "v": {"dtype": "F32", "shape": [1 << 50], "data_offsets": [0, 1 << 52]},
             }
         ),
+        with_header(
+            {
+                "__metadata__": METADATA,
+                "v": {"dtype": "F32", "shape": [0, 1 << 62, 1 << 62], "data_offsets": [0, 0]},
+            }
+        ),
+        with_header(
+            {
+                "__metadata__": METADATA,
+                "v": {"dtype": "BOOL", "shape": [1], "data_offsets": [0, 1]},
+            },
+            b"\x02",
+        ),
         with_header({"__metadata__": METADATA, "v": {"dtype": "X"}}),
         with_header({"__metadata__": METADATA, "v": 3}),
     ],
