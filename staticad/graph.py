@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any, Literal, NoReturn
 
 import staticad_schema
-from staticad_schema.dims import Shape
+from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import (
     ArgumentError,
     GraphError,
@@ -22,10 +22,11 @@ from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.sites import asking, user_site
-from staticad_schema.types import as_dtype, shape_text
+from staticad_schema.types import INT64, as_dtype, shape_text
 
-from . import layout
+from . import layout, sizes
 from .bodies import traced, traced_in
+from .building import renamed
 from .current import GRAPHS, SCOPE, is_name
 from .numbers import as_array
 from .recorder import Recorder
@@ -114,11 +115,14 @@ class Graph(Recorder):
         return Tensor(self, node.start)
 
     def constant(self, value: Any, name: str | None = None, dtype: Any = None) -> Any:
-        """A copy of an array, a number or a nested list of numbers.
+        """A copy of an array, a number or a nested list of numbers; of a Dim, its value.
 
         Arrays keep their dtype; Python numbers take int64, float32, complex64 or bool.
         """
         with asking("constant", name):
+            if isinstance(value, Dim):
+                wanted = INT64 if dtype is None else as_dtype(dtype)
+                return renamed(sizes.value(self, value, wanted), name)
             array = as_array(value, dtype)
             if name is None:
                 return super().constant(array)
@@ -357,6 +361,12 @@ class Graph(Recorder):
                 )
             sides = []
             for given in (inputs or {}, outputs or {}):
+                if not isinstance(given, Mapping):
+                    raise UsageError(
+                        "a signature gives its tensors keys",
+                        expected="a dict from texts to tensors",
+                        found=f"{given!r:.80}, a {type(given).__name__}",
+                    )
                 for key, value in given.items():
                     if not (is_name(key) and isinstance(value, Handle)):
                         raise UsageError(

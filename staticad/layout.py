@@ -49,6 +49,12 @@ def shape_of(shape: Any) -> Shape:
     """A shape given as one size or several.  Raises GraphError."""
     if isinstance(shape, tuple | list):
         return tuple(map(size, shape))
+    if not isinstance(shape, int | np.integer | str | Dim):
+        raise ArgumentError(
+            "not a shape",
+            expected="a size, or a tuple of sizes: ints, names or Dims",
+            found=f"{shape!r:.80}, a {type(shape).__name__}",
+        )
     return (size(shape),)
 
 

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import DType, as_dtype, promote, promote_weak
+from staticad_schema.types import INT64, DType, as_dtype, promote, promote_weak
 
+from . import sizes
 from .graph import Graph, current_graph
-from .numbers import weak_list
+from .numbers import as_array, weak_list
 from .tensor import Tensor
 
 Operand = Any
-"""A tensor, an array, a number, or a nested list of numbers."""
+"""A tensor, an array, a number, a nested list of numbers, or a Dim."""
 
 
 def graph_of(asked: str, *values: Any) -> Graph:
@@ -34,7 +36,10 @@ def tensor(asked: str, value: Any, graph: Graph | None = None) -> Tensor:
         if graph is not None and value.graph is not graph:
             graph.check_owner(value, asked)
         return value
-    made = (graph or current_graph(asked)).constant(value)
+    if isinstance(value, Dim):
+        return result(sizes.value(graph or current_graph(asked), value, INT64))
+    # as_array outside of `constant`, so that an error says what was asked.
+    made = (graph or current_graph(asked)).constant(as_array(value))
     assert isinstance(made, Tensor)
     return made
 
@@ -57,7 +62,7 @@ def tensors(asked: str, *values: Any) -> tuple[Tensor, ...]:
     ready: list[Any] = []
     for value in values:
         if isinstance(value, np.ndarray | np.generic) and not isinstance(value, WEAK):
-            value = graph.constant(value)
+            value = graph.constant(as_array(value))
         if isinstance(value, Handle):
             if value.graph is not graph:
                 graph.check_owner(value, asked, first)
@@ -80,6 +85,8 @@ def tensors(asked: str, *values: Any) -> tuple[Tensor, ...]:
             result.append(value.astype(strong))
         elif isinstance(value, WEAK):
             result.append(Tensor(graph, graph.scalar(value, strong)))
+        elif isinstance(value, Dim):
+            result.append(sizes.value(graph, value, strong))
         else:
             result.append(graph.constant(np.asarray(value).astype(strong)))
     return tuple(result)
@@ -99,6 +106,8 @@ def _sample(asked: str, value: Any) -> Any:
     """A Python number of the kind of a weak operand."""
     if isinstance(value, WEAK):
         return value
+    if isinstance(value, Dim):
+        return 1
     array = weak_list(value) if isinstance(value, list | tuple) else None
     if array is None:
         raise UsageError(

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from staticad_schema import dims
-from staticad_schema.dims import Shape
+from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import DType, TensorType, promote_weak
 
-from . import indexing, layout
+from . import indexing, layout, sizes
 from .building import Builder, build
 from .elsewhere import equivalent, missing_of_tensor
 from .layout import Axis
@@ -126,6 +126,8 @@ class Tensor(Handle):
                 return self.graph.handle(self.graph.scalar(other, dtype))
         if isinstance(other, np.ndarray | np.generic):
             return self.graph.constant(np.asarray(other))
+        if isinstance(other, Dim):
+            return sizes.value(self.graph, other, promote_weak(self.dtype, 1))
         if isinstance(other, list | tuple):
             array = weak_list(other)
             if array is not None:

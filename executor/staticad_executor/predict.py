@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from staticad_schema.dims import Shape, bind_shape, symbols_of
@@ -14,6 +14,7 @@ from staticad_schema.types import TensorType
 from .arrays import Array
 from .engine import Planner
 from .plan import MemoryUse, Plan
+from .selection import select
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -47,6 +48,24 @@ class MemoryPrediction(NamedTuple):
                 f"{use.nbytes:>16,}  {use.name} {use.type}  {use.site}" for use in self.largest[:10]
             ]
         return "\n".join(lines)
+
+
+def placeholders_for(graph: Graph, values: Sequence[int], effects: Sequence[int]) -> list[int]:
+    """The placeholders that a run needs: for their values, or because they tell a size."""
+    chosen = select(graph, values, effects, ())
+    needed = [graph.nodes[index].start for index in chosen.missing]
+    types = [t for index in chosen.nodes for t in graph.nodes[index].types]
+    told = [graph.types[v] for v in needed] + [graph.variable_specs[n].type for n in chosen.reads]
+    unknown = _symbols(types) - _symbols(told)
+    for node in graph.nodes if unknown else ():
+        if node.op == "placeholder" and not unknown.isdisjoint(_symbols(node.types)):
+            needed.append(node.start)
+            unknown -= _symbols(node.types)
+    return needed
+
+
+def _symbols(types: Iterable[TensorType]) -> set[str]:
+    return {name for type_ in types for size in type_.shape for name in symbols_of(size)}
 
 
 def shapes_for(

@@ -29,9 +29,8 @@ from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
 from .numerics import check_numbers
 from .options import check_options, checked_step, usable_cores
-from .predict import MemoryPrediction, explain, predict, shapes_for
+from .predict import MemoryPrediction, explain, placeholders_for, predict, shapes_for
 from .profile import Profile
-from .selection import select
 from .state import Snapshot, Store
 from .variables import Variables
 
@@ -307,8 +306,8 @@ class Session:
     ) -> tuple[Planner, tuple[int, ...]]:
         resolved = Fetches(self.graph, fetches)
         if feeds is None:
-            missing = select(self.graph, resolved.values, resolved.effects, ()).missing
-            feeds = [self.graph.handle(self.graph.nodes[index].start) for index in missing]
+            needed = placeholders_for(self.graph, resolved.values, resolved.effects)
+            feeds = [self.graph.handle(value) for value in needed]
         fed = targets(self.graph, feeds, asked)
         engine = _require_planner(self._engine(resolved, fed), asked)
         return engine, tuple(f.value for f in fed)

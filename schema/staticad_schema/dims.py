@@ -11,10 +11,12 @@ Symbols stand for sizes, so they are never negative.  `dim_parser` reads what `s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Union
+from numbers import Integral
+from typing import ClassVar, NamedTuple, Union
 
 from . import polynomial
 from .errors import PlanError, ShapeError
+from .sites import user_site
 
 
 class Call(NamedTuple):
@@ -81,46 +83,70 @@ class Dim:
     def __hash__(self) -> int:
         return self._hash
 
+    # ndarray + Dim must ask the Dim, not build an array of objects.
+    __array_ufunc__: ClassVar[None] = None
+
+    # The operators leave what is no size, a tensor or a float, to the other side.
+
     def __add__(self, other: Size) -> Size:
-        return _size(polynomial.added(_terms(self), _terms(other)))
+        given = _operand(other)
+        if given is None:
+            return NotImplemented
+        return _size(polynomial.added(_terms(self), _terms(given)))
 
     __radd__ = __add__
 
     def __sub__(self, other: Size) -> Size:
-        return _size(polynomial.added(_terms(self), _terms(other), -1))
+        given = _operand(other)
+        return NotImplemented if given is None else self + -1 * given
 
     def __rsub__(self, other: Size) -> Size:
-        return _size(polynomial.added(_terms(other), _terms(self), -1))
+        return -self + other
 
     def __neg__(self) -> Size:
-        return 0 - self
+        return self * -1
 
     def __mul__(self, other: Size) -> Size:
-        return _size(polynomial.multiplied(_terms(self), _terms(other)))
+        given = _operand(other)
+        if given is None:
+            return NotImplemented
+        return _size(polynomial.multiplied(_terms(self), _terms(given)))
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Size) -> Size:
-        return floordiv(self, other)
+        given = _operand(other)
+        return NotImplemented if given is None else floordiv(self, given)
 
     def __rfloordiv__(self, other: Size) -> Size:
-        return floordiv(other, self)
+        given = _operand(other)
+        return NotImplemented if given is None else floordiv(given, self)
 
     def __mod__(self, other: Size) -> Size:
-        return modulo(self, other)
+        given = _operand(other)
+        return NotImplemented if given is None else modulo(self, given)
+
+    def __rmod__(self, other: Size) -> Size:
+        given = _operand(other)
+        return NotImplemented if given is None else modulo(given, self)
 
     def __bool__(self) -> bool:
         raise ShapeError(
             "the truth of a symbolic dimension is not known when the graph is built",
+            asked="use of a size as a condition",
             expected="a size that is an int",
-            found=str(self),
+            found=repr(self),
+            site=user_site(),
         )
 
     def __index__(self) -> int:
         raise ShapeError(
             "a symbolic dimension has no value when the graph is built",
+            asked="use of a size as a number",
             expected="a size that is an int",
-            found=str(self),
+            found=repr(self),
+            site=user_site(),
+            hint="functions take it as it is: sad.zeros(x.shape), sad.arange(x.shape[0])",
         )
 
     def __repr__(self) -> str:
@@ -352,11 +378,18 @@ def _bind_atom(atom: Atom, sizes: Mapping[str, int]) -> int:
     return size
 
 
+def _operand(given: object) -> Size | None:
+    """A size, of NumPy's integers too; None for what is none."""
+    if isinstance(given, int | Dim):
+        return given
+    return int(given) if isinstance(given, Integral) else None
+
+
 def _terms(size: Size) -> Terms:
     """The terms in a table of their own."""
     if isinstance(size, Dim):
         return dict(size.terms)
-    return {(): int(size)} if size else {}
+    return {(): size} if size else {}
 
 
 def _size(terms: Terms) -> Size:

@@ -112,11 +112,21 @@ def as_dtype(dtype: Any) -> DType:
         found = NAMES[dtype]
     elif isinstance(dtype, type) and dtype in PYTHON:
         found = PYTHON[dtype]
-    else:
+    elif isinstance(dtype, type):
         try:
             found = np.dtype(dtype)
         except TypeError:
             raise DTypeError("not a dtype", expected=", ".join(NAMES), found=repr(dtype)) from None
+    else:
+        # Not np.dtype(dtype), to which None is float64 and a tuple a structure.
+        raise DTypeError(
+            "not a dtype",
+            expected=", ".join(NAMES),
+            found=f"{dtype!r:.80}, a {type(dtype).__name__}",
+            hint="a shape stands where the dtype belongs"
+            if isinstance(dtype, int | tuple | list)
+            else None,
+        )
     if found not in KINDS:
         raise DTypeError("not a supported dtype", expected=", ".join(NAMES), found=str(found))
     return found

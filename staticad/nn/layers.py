@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOATING, shape_text
@@ -45,7 +45,18 @@ def dense(
                 found=f"{value.describe()} and {units!r}",
             )
         if value.type.kind not in FLOATING:
-            raise DTypeError("not floating", expected="a floating dtype", found=value.describe())
+            raise DTypeError(
+                "not floating",
+                expected="a floating dtype",
+                found=value.describe(),
+                hint="use .astype('float32')",
+            )
+        if activation is not None and not callable(activation):
+            raise UsageError(
+                "an activation is a function of tensors",
+                expected="a function such as sad.nn.relu, or None",
+                found=f"{activation!r:.80}, a {type(activation).__name__}",
+            )
         graph = value.graph
         assert isinstance(graph, Graph)
         with graph, scope(graph.free_scope("dense", "weights") if name is None else name):

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.sites import asking
-from staticad_schema.types import INTEGER, normalize_axis
+from staticad_schema.types import FLOATING, INTEGER, normalize_axis
 
 from .. import layout
 from ..building import build, renamed
@@ -40,9 +40,23 @@ def cross_entropy(
                 expected=", ".join(map(repr, get_args(Reduction))),
                 found=repr(reduction),
             )
+        if scores.type.kind not in FLOATING:
+            raise DTypeError(
+                "the logits are not floating",
+                expected="logits of a floating dtype",
+                found=scores.describe(),
+                hint="the order is cross_entropy(logits, labels)"
+                if targets.type.kind in FLOATING
+                else None,
+            )
         place = normalize_axis(layout.integer(axis), scores.ndim)
         if targets.type.kind in INTEGER:
-            losses, _ = build("cross_entropy", (scores, targets), {"axis": place})
+            try:
+                losses, _ = build("cross_entropy", (scores, targets), {"axis": place})
+            except ShapeError as error:
+                error.found = targets.describe()
+                error.hint = _fitting(scores, targets, place)
+                raise
         else:
             losses = _dense(scores, targets, place)
         if reduction == "none":
@@ -50,6 +64,15 @@ def cross_entropy(
         if reduction == "sum":
             return result(layout.reduce("sum", losses, None, False, name))
         return result(layout.mean(losses, None, False, name))
+
+
+def _fitting(scores: Tensor, targets: Tensor, axis: int) -> str | None:
+    """What would make labels of integers fit, if their shape tells what they are."""
+    if targets.shape == scores.shape:
+        return "probabilities, one-hot ones too, are floating: labels.astype(logits.dtype)"
+    if targets.ndim == scores.ndim and targets.shape[axis] == 1:
+        return f"drop the axis of size 1: sad.squeeze(labels, {axis})"
+    return None
 
 
 def _dense(scores: Tensor, targets: Tensor, axis: int) -> Any:

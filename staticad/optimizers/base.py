@@ -9,6 +9,7 @@ from typing import Any
 from staticad_schema.errors import GradientError, UsageError
 from staticad_schema.handle import Effect
 from staticad_schema.sites import asking
+from staticad_schema.types import INEXACT
 
 from ..current import scope
 from ..gradients import gradients
@@ -62,21 +63,24 @@ class Optimizer(ABC):
     ) -> Effect:
         """An effect that updates the variables once, and runs `graph.updates` too.
 
-        Without `variables`: all trainable ones that the loss depends on.
+        Without `variables`: all trainable ones, of an inexact dtype, that the loss depends on.
         """
         with asking("minimize", name):
             _check_scalar(loss)
             graph = loss.graph
             assert isinstance(graph, Graph)
             if variables is None:
-                chosen = [v for v in graph.variables.values() if v.trainable]
+                trainable = [v for v in graph.variables.values() if v.trainable]
+                # Counters and the like, which no gradient reaches.
+                chosen = [v for v in trainable if v.type.kind in INEXACT]
                 found = gradients(loss, chosen, unconnected="none")
                 pairs = [(g, v) for g, v in zip(found, chosen, strict=True) if g is not None]
                 if not pairs:
                     raise GradientError(
                         "the loss depends on no trainable variable",
                         expected="a loss computed from variables",
-                        found=f"{loss.describe()} and {len(chosen)} trainable variables",
+                        found=f"{loss.describe()}, and trainable variables: "
+                        + (", ".join(v.describe() for v in trainable[:3]) or "none"),
                     )
                 return self.apply([g for g, _ in pairs], [v for _, v in pairs], name=name)
             chosen = list(variables)

@@ -1,0 +1,133 @@
+"""Arguments in the wrong place or of the wrong kind: the message says which one, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+
+F = "float32"
+# What a type checker would refuse is a mistake all the same.
+ANY: Any = b"?"
+
+
+def logits(g: sad.Graph) -> sad.Tensor:
+    return g.placeholder(F, ("batch", 3), "logits")
+
+
+def labels(g: sad.Graph, *shape: Any) -> sad.Tensor:
+    return g.placeholder("int32", shape or ("batch",), "labels")
+
+
+def inside(g: sad.Graph, function: Callable[[], Any]) -> Any:
+    with g:
+        return function()
+
+
+MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
+    "shape before dtype": (TypeError, "a shape stands", lambda g: g.placeholder((3,), F)),
+    "shape with None before dtype": (
+        TypeError,
+        "a shape stands",
+        lambda g: g.placeholder((None, 3), np.float32),
+    ),
+    "None as dtype": (TypeError, "NoneType", lambda g: logits(g).astype(None)),
+    "fraction as shape": (ValueError, "not a size", lambda g: g.placeholder(F, 1.5)),
+    "numbers before shape": (
+        ValueError,
+        "not a shape",
+        lambda g: inside(g, lambda: sad.random.normal(0.0, 1.0, ANY)),
+    ),
+    "text to exp": (TypeError, "exp: not a constant", lambda g: inside(g, lambda: sad.exp("a"))),
+    "list with text to concat": (
+        TypeError,
+        "concat: not an operand",
+        lambda g: sad.concat([logits(g), "a"]),
+    ),
+    "object array to add": (
+        TypeError,
+        "do not hold",
+        lambda g: sad.add(logits(g), np.array([None])),
+    ),
+    "labels before logits": (
+        TypeError,
+        "the order is cross_entropy(logits, labels)",
+        lambda g: sad.nn.cross_entropy(labels(g), logits(g)),
+    ),
+    "logits of integers": (
+        TypeError,
+        "logits of a floating dtype",
+        lambda g: sad.nn.cross_entropy(labels(g, "batch", 3), [0]),
+    ),
+    "labels as a column": (
+        ValueError,
+        "sad.squeeze(labels, 1)",
+        lambda g: sad.nn.cross_entropy(logits(g), labels(g, "batch", 1)),
+    ),
+    "one-hot labels of integers": (
+        ValueError,
+        "labels.astype",
+        lambda g: sad.nn.cross_entropy(logits(g), labels(g, "batch", 3)),
+    ),
+    "name of an activation": (
+        TypeError,
+        "sad.nn.relu",
+        lambda g: sad.nn.dense(logits(g), 3, activation=ANY),
+    ),
+    "dense of integers": (
+        TypeError,
+        "use .astype('float32')",
+        lambda g: sad.nn.dense(labels(g, "batch", 3), 3),
+    ),
+    "list of inputs of a signature": (
+        TypeError,
+        "a dict from texts to tensors",
+        lambda g: g.signature("s", inputs=[logits(g)]),  # type: ignore[arg-type]
+    ),
+    "minimize over counters only": (
+        ValueError,
+        "'count' int64[]",
+        lambda g: sad.optimizers.SGD(0.1).minimize(g.variable(0, name="count") * 1.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_an_argument(name: str) -> None:
+    kind, text, mistake = MISTAKES[name]
+    graph = sad.Graph()
+    with pytest.raises(kind) as caught:
+        mistake(graph)
+    error = caught.value
+    assert isinstance(error, sad.StaticadError)
+    assert text in str(error)
+    assert error.asked
+    assert error.expected
+    assert error.found
+    assert error.site is not None
+    assert error.site.file == "tests/staticad/test_mistakes_arguments.py"
+    first = mistake.__code__.co_firstlineno
+    assert error.site.line in range(first, first + 3)
+
+
+def test_a_layer_that_is_refused_makes_no_variables() -> None:
+    graph = sad.Graph()
+    x = logits(graph)
+    with pytest.raises(sad.UsageError):
+        sad.nn.dense(x, 3, activation=ANY)
+    assert graph.variables == {}
+
+
+def test_counters_are_not_trained() -> None:
+    with sad.Graph() as graph:
+        count = sad.variable(0, name="count")
+        w = sad.variable(2.0, name="w")
+        train = sad.optimizers.SGD(0.5).minimize(sad.square(w) + sad.astype(count, "float32"))
+    with sad.Session(graph) as session:
+        session.run(train)
+        assert session.variables["w"] == 0.0
+        assert session.variables["count"] == 0
