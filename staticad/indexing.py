@@ -6,7 +6,7 @@ about the order of the result's axes is decided from them, for reading and writi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
 
@@ -25,11 +25,15 @@ Index = Any
 
 @dataclass(frozen=True)
 class Item:
-    """One part of an index: kind "new", "slice", "all", "int" or "array"."""
+    """One part of an index: kind "new", "slice", "all", "int" or "array".
+
+    apart: whether an ellipsis stands before it, also one that stands for no axes.
+    """
 
     kind: str
     axis: int = -1
     value: Any = None
+    apart: bool = False
 
 
 def read_index(x: Handle, index: Index) -> list[Item]:
@@ -53,16 +57,18 @@ def read_index(x: Handle, index: Index) -> list[Item]:
         parts.append(...)
     items: list[Item] = []
     axis = 0
+    apart = False
     for part in parts:
-        if part is None:
-            items.append(Item("new"))
-        elif isinstance(part, EllipsisType):
+        if isinstance(part, EllipsisType):
             for _ in range(len(shape) - named):
                 items.append(Item("all", axis))
                 axis += 1
-        else:
-            items.append(_item(x, part, axis))
-            axis += 1
+            apart = True
+            continue
+        item = Item("new") if part is None else _item(x, part, axis)
+        axis += part is not None
+        items.append(replace(item, apart=True) if apart else item)
+        apart = False
     return items
 
 
@@ -156,6 +162,9 @@ def _slice_item(part: slice, axis: int, size: Size) -> Item:
         begin, end, step = slice(start, stop, step).indices(size)
         if step == 1 and begin == 0 and end >= size:
             return Item("all", axis)
+        if begin < 0:
+            # Backwards from before the first element: nothing.
+            return Item("slice", axis, (0, 0, step))
         return Item("slice", axis, (begin, end if end >= 0 else None, step))
     if step == 1 and stop is None and start in (None, 0):
         return Item("all", axis)
@@ -171,8 +180,9 @@ def _block_place(items: list[Item]) -> int | None:
     if not any(item.kind == "array" for item in items):
         return None
     places = [i for i, item in enumerate(items) if item.kind in ("array", "int")]
-    adjacent = places[-1] - places[0] + 1 == len(places)
-    return places[0] if adjacent else 0
+    first, *others = range(places[0], places[-1] + 1)
+    adjacent = len(others) + 1 == len(places) and not any(items[i].apart for i in others)
+    return first if adjacent else 0
 
 
 def getitem(x: Any, index: Index) -> Any:
