@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +125,54 @@ def test_J11_runs_advance_and_steps_repeat(tmp_path: Path) -> None:
     with sad.Session(sad.load(tmp_path / "random.sad")) as session:
         for expected in (first, second, third):
             np.testing.assert_array_equal(session.run("x"), expected)
+
+
+def test_J11_another_process_draws_the_same(tmp_path: Path) -> None:
+    with sad.Graph(seed=3) as graph:
+        made = {
+            "normal": sad.random.normal((5,), name="normal"),
+            "half": sad.random.normal((5,), dtype="float16", name="half"),
+            "double": sad.random.uniform((5,), dtype="float64", name="double"),
+            "coin": sad.random.bernoulli((5,), 0.3, name="coin"),
+            "integer": sad.random.randint(-3, 9, (5,), name="integer"),
+            "dropped": sad.nn.dropout(sad.ones((5,)), 0.5, name="dropped"),
+            "initial": sad.variable(sad.random.normal((5,)), name="initial"),
+        }
+    with sad.Session(graph) as session:
+        expected = session.run(made)
+    graph.save(tmp_path / "random.sad")
+    folders = [str(Path(__file__).parents[2] / folder) for folder in ("schema", "executor")]
+    command = [sys.executable, "-m", "staticad_executor", "run", str(tmp_path / "random.sad")]
+    fetches = [part for name in made for part in ("--fetch", name)]
+    subprocess.run(
+        [*command, *fetches, "--output", str(tmp_path / "found.npz")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        cwd=tmp_path,
+        check=True,
+    )
+    with np.load(tmp_path / "found.npz") as found:
+        for name, array in expected.items():
+            assert found[name].dtype == array.dtype
+            assert found[name].tobytes() == array.tobytes(), name
+
+
+def test_J11_a_loaded_graph_goes_on_where_the_saved_one_was(tmp_path: Path) -> None:
+    def more() -> list[Any]:
+        with sad.scope("s"):
+            inner = sad.random.uniform((4,))
+        return [sad.random.uniform((4,)), inner, sad.nn.dropout(sad.ones((4,)), 0.5)]
+
+    with sad.Graph(seed=3) as graph:
+        more()
+    graph.save(tmp_path / "random.sad")
+    results = []
+    for built in (graph, sad.load(tmp_path / "random.sad")):
+        with built:
+            made = more()
+        with sad.Session(built) as session:
+            results.append(session.run(made))
+    for here, there in zip(*results, strict=True):
+        np.testing.assert_array_equal(here, there)
 
 
 def test_a_failed_run_draws_the_same_again() -> None:

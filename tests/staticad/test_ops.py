@@ -12,6 +12,7 @@ import pytest
 
 import staticad as sad
 from staticad.ops import functions
+from staticad_schema.op import OPS
 from tests.staticad.running import agrees, apply, run
 
 Function = Callable[..., Any]
@@ -225,6 +226,84 @@ def test_sources_of_unknown_size() -> None:
     expected = [np.arange(3), np.arange(1, 3), np.eye(3, dtype="f"), np.zeros((3, 2), "f")]
     for f, e in zip(found, [*expected, np.full(3, 2, "f")], strict=True):
         agrees(f, e)
+
+
+# The elementwise functions of the Python array API standard 2024.12.
+STANDARD = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_invert",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "square",
+    "sqrt",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_every_elementwise_function_of_the_standard_is_there(name: str) -> None:
+    assert OPS[name].elementwise
+    assert name in sad.__all__
 
 
 @pytest.mark.parametrize("definition", functions.elementwise_ops(), ids=lambda d: d.name)
