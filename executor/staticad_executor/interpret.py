@@ -18,8 +18,8 @@ from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef, Op
+from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.ops.control import inner_path
-from staticad_schema.ops.shape import check_broadcast
 from staticad_schema.types import TensorType
 
 from .arrays import Array, array_type

@@ -9,11 +9,12 @@ import numpy as np
 
 from .. import dims
 from ..dims import Shape
-from ..errors import DTypeError, ShapeError
+from ..errors import ShapeError
 from ..op import Operand, each, op
 from ..types import NUMERIC, TensorType, broadcast_shapes, shape_text
+from .checks import check_kind, same_dtype
 from .pointwise import conjugated
-from .shape import permute_dims, reshape, same_dtype
+from .shape import permute_dims, reshape
 
 
 def _swapped(x: Any) -> Any:
@@ -100,8 +101,7 @@ def matmul(a: Operand, b: Operand) -> TensorType:
     a column on the right, and its axis of size 1 is dropped from the result.
     """
     dtype = same_dtype((a, b))
-    if a.kind not in NUMERIC:
-        raise DTypeError("not numeric", expected="a numeric dtype", found=dtype.name)
+    check_kind(NUMERIC, a, b)
     if not (a.shape and b.shape):
         raise ShapeError(
             "a 0-d operand",

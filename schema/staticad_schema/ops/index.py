@@ -26,18 +26,8 @@ from ..types import (
     normalize_axis,
     shape_text,
 )
-from .shape import (
-    batch_size,
-    check_axes,
-    check_equal_shapes,
-    check_shape,
-    moved_axis,
-    permute_dims,
-    reshape,
-    same_dtype,
-    with_batch,
-    zeros,
-)
+from .checks import check_axes, check_equal_shapes, check_shape, same_dtype
+from .shape import batch_size, moved_axis, permute_dims, reshape, with_batch, zeros
 
 # ------------------------------------------------------------------ positions
 

@@ -17,10 +17,11 @@ from ..errors import DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, Ints, Operand, op
 from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType, normalize_axis
 from . import elementwise as e
+from .checks import check_axes, check_kind
 from .index import one_hot, take_along_axis
 from .pointwise import pointwise, same, select
-from .reduce import max_, sum_
-from .shape import batch_size, check_axes, moved_axis, reshape, with_batch
+from .reduce import max_, reduced, sum_
+from .shape import batch_size, moved_axis, reshape, with_batch
 
 # ------------------------------------------------------------------ activations
 
@@ -109,8 +110,7 @@ def _log_softmax(x: Array, *, axis: int) -> Array:
 
 
 def _floating_on(x: Operand, axis: int) -> TensorType:
-    if x.kind not in FLOATING:
-        raise DTypeError("not of a floating dtype", expected="a floating dtype", found=str(x))
+    check_kind(FLOATING, x)
     check_axes((normalize_axis(axis, x.ndim),), x.ndim)
     return x
 
@@ -348,7 +348,5 @@ def normalize(x: Operand, *, axis: Ints, epsilon: float) -> tuple[TensorType, Te
 
     The second output has size 1 on those axes.  This is what layer norm scales and shifts.
     """
-    if x.kind not in FLOATING:
-        raise DTypeError("not of a floating dtype", expected="a floating dtype", found=str(x))
-    gone = set(check_axes(axis, x.ndim))
-    return x, x.with_shape(1 if a in gone else size for a, size in enumerate(x.shape))
+    check_kind(FLOATING, x)
+    return x, reduced(x, axis, True)

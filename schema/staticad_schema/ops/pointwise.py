@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..errors import DTypeError
 from ..op import OPS, Grad, Jvp, Op, PerOperand, Types, op
-from ..types import BOOL, KINDS, TensorType, broadcast_shapes
+from ..types import BOOL, TensorType, broadcast_shapes
+from .checks import check_kind, same_dtype
 
 # `(operands..., out) -> d`, a handle or 1; None: the derivative is 0 everywhere.
 Derivative = Callable[..., Any] | None
@@ -25,37 +25,19 @@ def same(kinds: frozenset[str], x: TensorType, *others: TensorType) -> TensorTyp
     Raises DTypeError if their dtypes differ or are not of these kinds, ShapeError if their
     shapes do not broadcast.
     """
-    if KINDS[x.dtype] not in kinds:
-        raise DTypeError(
-            "a dtype that the op does not admit",
-            expected=kinds_text(kinds),
-            found=", ".join(map(str, (x, *others))),
-            hint="cast converts a dtype",
-        )
+    check_kind(kinds, x, *others)
     for other in others:
         if other is not x and other != x:
             break
     else:
         return x
-    for other in others:
-        if other.dtype != x.dtype:
-            raise DTypeError(
-                "operands of different dtypes",
-                expected="equal dtypes",
-                found=", ".join(map(str, (x, *others))),
-                hint="cast converts a dtype",
-            )
+    same_dtype((x, *others))
     return TensorType(x.dtype, broadcast_shapes([x.shape, *(other.shape for other in others)]))
 
 
 def truth(kinds: frozenset[str], *operands: TensorType) -> TensorType:
     """bool, of the operands' broadcast shape.  Raises as `same` does."""
     return TensorType(BOOL, same(kinds, *operands).shape)
-
-
-def kinds_text(kinds: frozenset[str]) -> str:
-    """The dtypes of these kinds, for an error message."""
-    return ", ".join(dtype.name for dtype, kind in KINDS.items() if kind in kinds)
 
 
 def conjugated(d: Any) -> Any:

@@ -14,21 +14,14 @@ import numpy as np
 
 from .. import dims
 from ..dims import Shape
-from ..errors import DTypeError, ShapeError
+from ..errors import ShapeError
 from ..op import OPS, Array, Ints, Operand, SymbolicShape, constant, op
 from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, TensorType, shape_text
 from .arithmetic import multiply_no_nan
+from .checks import check_axes, check_broadcast, check_kind, check_shape
 from .pointwise import scaled
 from .scan import cumulative_prod, shifted
-from .shape import (
-    broadcast_to,
-    check_axes,
-    check_broadcast,
-    check_shape,
-    inverse,
-    permute_dims,
-    reshape,
-)
+from .shape import broadcast_to, inverse, permute_dims, reshape
 
 
 def reduced(x: Operand, axis: Ints, keepdims: bool) -> TensorType:
@@ -42,11 +35,6 @@ def reduced(x: Operand, axis: Ints, keepdims: bool) -> TensorType:
 def restored(value: Any, x: Any, axis: Ints, keepdims: bool) -> Any:
     """A reduced value with the reduced axes put back as size 1."""
     return value if keepdims else reshape(value, shape=reduced(x.type, axis, True).shape)
-
-
-def _of_kind(x: Operand, kinds: frozenset[str], what: str) -> None:
-    if x.kind not in kinds:
-        raise DTypeError(f"not {what}", expected=f"{what} dtype", found=x.dtype.name)
 
 
 def _not_empty(x: Operand, axis: Ints) -> None:
@@ -101,7 +89,7 @@ def _grad_sum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[
 )
 def sum_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """The sum over the given axes; 0 where there are no elements."""
-    _of_kind(x, NUMERIC, "a numeric")
+    check_kind(NUMERIC, x)
     return reduced(x, axis, keepdims)
 
 
@@ -139,7 +127,7 @@ def _grad_prod(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple
 )
 def prod(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """The product over the given axes; 1 where there are no elements."""
-    _of_kind(x, NUMERIC, "a numeric")
+    check_kind(NUMERIC, x)
     return reduced(x, axis, keepdims)
 
 
@@ -170,7 +158,7 @@ def _jvp_extremum(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool
 )
 def max_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """The largest element over the given axes; NaN if there is one."""
-    _of_kind(x, REAL, "a real")
+    check_kind(REAL, x)
     _not_empty(x, axis)
     return reduced(x, axis, keepdims)
 
@@ -184,7 +172,7 @@ def max_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 )
 def min_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """The smallest element over the given axes; NaN if there is one."""
-    _of_kind(x, REAL, "a real")
+    check_kind(REAL, x)
     _not_empty(x, axis)
     return reduced(x, axis, keepdims)
 
@@ -197,7 +185,7 @@ def _batch_located(name: str) -> Callable[..., Any]:
 
 
 def _located(x: Operand, axis: int, keepdims: bool) -> TensorType:
-    _of_kind(x, REAL, "a real")
+    check_kind(REAL, x)
     check_axes((axis,), x.ndim)
     _not_empty(x, (axis,))
     return reduced(x, (axis,), keepdims).with_dtype(INT64)
@@ -292,7 +280,7 @@ def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: boo
 )
 def logsumexp(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """log(sum(exp(x))) over the given axes, without overflow; -inf where all elements are -inf."""
-    _of_kind(x, FLOATING, "a floating")
+    check_kind(FLOATING, x)
     return reduced(x, axis, keepdims)
 
 
@@ -324,6 +312,6 @@ def _batch_sum_to(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
 )
 def sum_to(x: Operand, *, shape: SymbolicShape) -> TensorType:
     """x summed over the axes along which a tensor of `shape` was broadcast to it."""
-    _of_kind(x, NUMERIC, "a numeric")
+    check_kind(NUMERIC, x)
     check_broadcast(check_shape(shape), x.shape)
     return x.with_shape(shape)

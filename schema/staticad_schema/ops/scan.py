@@ -12,18 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..dims import Size
-from ..errors import DTypeError
 from ..op import Array, Operand, each, op
 from ..types import NUMERIC, TensorType
 from .arithmetic import multiply_no_nan
+from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
 from .pointwise import conjugated, scaled
-from .shape import (
-    batch_size,
-    check_axes,
-    check_equal_shapes,
-    same_dtype,
-    with_batch,
-)
+from .shape import batch_size, with_batch
 from .slicing import pad, slice_
 
 
@@ -42,8 +36,7 @@ def shifted(x: Any, axis: int, reverse: bool, value: float) -> Any:
 
 def _check(x: Operand, axis: int) -> None:
     check_axes((axis,), x.ndim)
-    if x.kind not in NUMERIC:
-        raise DTypeError("not numeric", expected="a numeric dtype", found=x.dtype.name)
+    check_kind(NUMERIC, x)
 
 
 def _linear_recurrence(a: Array, b: Array, *, axis: int, reverse: bool) -> Array:

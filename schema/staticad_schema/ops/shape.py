@@ -14,70 +14,12 @@ import numpy as np
 
 from .. import dims
 from ..dims import Shape, Size
-from ..errors import DTypeError, ShapeError
+from ..errors import ShapeError
 from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
-from ..types import INT64, DType, TensorType, normalize_axis, shape_text
+from ..types import INT64, DType, TensorType, shape_text
+from .checks import check_axes, check_broadcast, check_shape
 
-# ------------------------------------------------------------------ sizes and checks
-
-
-def check_shape(shape: Shape) -> Shape:
-    """The shape itself.  Raises ShapeError for a size below zero."""
-    for size in shape:
-        if isinstance(size, int) and size < 0:
-            raise ShapeError(
-                "a size is negative", expected="sizes of at least 0", found=shape_text(shape)
-            )
-    return shape
-
-
-def check_axes(axes: Ints, ndim: int) -> Ints:
-    """The axes themselves.  Raises ShapeError unless they are ascending axes of that rank."""
-    for k, axis in enumerate(axes):
-        normalize_axis(axis, ndim)
-        if axis < 0 or (k and axes[k - 1] >= axis):
-            raise ShapeError(
-                "axes are out of order",
-                expected="distinct ascending axes, counted from the front",
-                found=shape_text(axes),
-            )
-    return axes
-
-
-def same_dtype(operands: Sequence[Operand]) -> DType:
-    """The one dtype of the operands.  Raises DTypeError."""
-    first = operands[0].dtype
-    for operand in operands:
-        if operand.dtype != first:
-            raise DTypeError(
-                "operands differ in dtype",
-                expected="equal dtypes",
-                found=", ".join(o.dtype.name for o in operands),
-            )
-    return first
-
-
-def agree(a: Size, b: Size, what: str) -> Size:
-    """The common size of two axes that must be equal, the known one if one is known.
-
-    Raises ShapeError if they are certain to differ.
-    """
-    if dims.same_size(a, b) is False:
-        raise ShapeError(f"{what} differ in size", expected=f"size {a}", found=f"size {b}")
-    return b if isinstance(b, int) else a
-
-
-def check_equal_shapes(found: Shape, expected: Shape, what: str) -> None:
-    """Raises ShapeError where the shapes certainly differ."""
-    if len(found) != len(expected) or any(
-        dims.same_size(a, b) is False for a, b in zip(found, expected, strict=True)
-    ):
-        raise ShapeError(
-            f"{what} of another shape", expected=shape_text(expected), found=shape_text(found)
-        )
-
-
-# ------------------------------------------------------------------ batching
+# ------------------------------------------------------------------ for batch rules
 
 
 def batch_size(operands: Sequence[Any], batched: Sequence[bool]) -> Size:
@@ -182,21 +124,6 @@ def broadcast_to(x: Operand, *, shape: SymbolicShape) -> TensorType:
     """x repeated along axes of size 1 and along new leading axes."""
     check_broadcast(x.shape, check_shape(shape))
     return x.with_shape(shape)
-
-
-def check_broadcast(small: Shape, large: Shape) -> None:
-    """Raises ShapeError where `small` certainly does not broadcast to `large`."""
-    lead = len(large) - len(small)
-    fits = lead >= 0 and all(
-        s == 1 or dims.same_size(s, size) is not False or dims.same_size(s, 1) is not False
-        for s, size in zip(small, large[lead:], strict=True)
-    )
-    if not fits:
-        raise ShapeError(
-            "shapes do not broadcast",
-            expected=f"a shape that broadcasts to {shape_text(large)}",
-            found=shape_text(small),
-        )
 
 
 def _grad_flip(x: Any, out: Any, g: Any, *, axis: Ints) -> tuple[Any]:

@@ -17,16 +17,8 @@ from ..dims import Shape, Size
 from ..errors import ArgumentError, ShapeError
 from ..op import Array, Operand, Slices, Widths, each, op
 from ..types import INTEGER, DType, TensorType, shape_text
-from .shape import (
-    agree,
-    batch_size,
-    check_axes,
-    check_equal_shapes,
-    check_shape,
-    same_dtype,
-    with_batch,
-    zeros,
-)
+from .checks import agree, check_axes, check_equal_shapes, check_shape, same_dtype
+from .shape import batch_size, with_batch, zeros
 
 
 def slice_extent(start: Size | None, stop: Size | None, step: int, size: Size) -> tuple[Size, Size]:
