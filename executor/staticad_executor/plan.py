@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.errors import CancelledError
+from staticad_schema.errors import CancelledError, StaticadError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
@@ -111,18 +111,18 @@ class Plan:
         for cell, source, look in self.prologue:
             cells[cell] = look(cells[source])
         token[0] = cancel
-        try:
-            with np.errstate(all="ignore"):
-                if observe is None:
-                    self._run(cells, cancel)
-                else:
-                    self._run_watched(cells, cancel, observe)
-        finally:
-            cells[:given] = [None] * given
-            for cell, _, _ in self.prologue:
-                cells[cell] = None
-            token[0] = None
-            self.idle.append(workspace)
+        with np.errstate(all="ignore"):
+            if observe is None:
+                self._run(cells, cancel)
+            else:
+                self._run_watched(cells, cancel, observe)
+        cells[:given] = [None] * given
+        for cell, _, _ in self.prologue:
+            cells[cell] = None
+        token[0] = None
+        # Not after a run that failed: an interrupt can come so that a thread is still at work
+        # in this memory, and what was left half done may hold on to the caller's arrays.
+        self.idle.append(workspace)
 
     def _run(self, cells: list[Any], cancel: threading.Event | None) -> None:
         done = 0
@@ -136,7 +136,7 @@ class Plan:
             except Exception as error:
                 # The iterator knows how far it came, so that no call has to be counted.
                 index = done + len(chunk) - calls.__length_hint__() - 1
-                self._fail(index, error)
+                raise self._failure(index, error) from _cause(error)
             done += len(chunk)
 
     def _run_watched(
@@ -152,17 +152,16 @@ class Plan:
                 try:
                     function(*pick(cells))
                 except Exception as error:
-                    self._fail(index, error)
+                    raise self._failure(index, error) from _cause(error)
             observe(number, "after")
 
-    def _fail(self, call: int, error: Exception) -> None:
-        """Raise the error of a call in the user's terms."""
+    def _failure(self, call: int, error: Exception) -> Exception:
+        """The error of a call in the user's terms."""
         if isinstance(error, CancelledError):
-            raise error
+            return error
         node = self.graph.nodes[self.owners[call]]
         types = [self.graph.types[v] for v in node.inputs]
-        failure = node_failure(self.graph, self.owners[call], error, types)
-        raise failure from (None if failure is error else error)
+        return node_failure(self.graph, self.owners[call], error, types)
 
     def trim(self) -> None:
         """Give back the scratch memory of runs that are over."""
@@ -193,3 +192,8 @@ class Plan:
     def node_name(self, index: int) -> str:
         """The name of a node as the user knows it."""
         return self.graph.node_name(index)
+
+
+def _cause(error: Exception) -> Exception | None:
+    """What was raised, where what is raised now is another error."""
+    return None if isinstance(error, StaticadError) else error

@@ -150,6 +150,20 @@ def test_feeds_are_not_kept() -> None:
     assert sys.getrefcount(value) == count
 
 
+def test_feeds_are_not_kept_after_a_failure() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        y = sad.exp(sad.sin(x) * 2 + 1)
+        small = sad.assert_(sad.sum(y) < 1, "too large", y)  # noqa: PT009
+    value = np.ones(1 << 18, np.float32)
+    count = sys.getrefcount(value)
+    with sad.Session(graph, threads=2) as session:
+        for _ in range(3):
+            with pytest.raises(sad.ExecutionError, match="too large"):
+                session.run([y, small], {x: value})
+            assert sys.getrefcount(value) == count
+
+
 def test_K7_reading_a_big_endian_array_twice_gives_the_same() -> None:
     session, x, y = passing("int64", (None,))
     value = np.array([1, -2, 1 << 40], ">i8")

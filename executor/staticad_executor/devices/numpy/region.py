@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from staticad_schema.errors import CancelledError
 
 from .tilecode import Part, SpoiledError, compile_tile, unguarded
 from .tiles import Shape, Tiling, tiling, trim
+from .workers import together
 
 Array = np.ndarray[Any, Any]
 
@@ -90,21 +91,17 @@ class Region:
             self.run(registers, 0, reshaped, 0, len(self.cut.tiles))
             return
         share = -(-len(self.cut.tiles) // self.threads)
-        jobs = [
-            registers.executor.submit(
-                self.run_quietly, registers, t, reshaped, t * share, (t + 1) * share
-            )
-            for t in range(1, self.threads)
-        ]
-        try:
-            self.run(registers, 0, reshaped, 0, share)
-        finally:
-            _join(jobs)
+        together(
+            [
+                partial(self.run_quietly, registers, t, reshaped, t * share, (t + 1) * share)
+                for t in range(self.threads)
+            ]
+        )
 
     def run_quietly(
         self, registers: Registers, thread: int, arrays: Sequence[Array], start: int, stop: int
     ) -> None:
-        """`run` in a thread of the pool, which has an error state of its own."""
+        """`run` in any thread, each of which has an error state of its own."""
         with np.errstate(all="ignore"):
             self.run(registers, thread, arrays, start, stop)
 
@@ -142,7 +139,6 @@ class Registers:
         self, region: Region, memory: Sequence[Array], token: list[threading.Event | None]
     ) -> None:
         self.token = token
-        self.executor: ThreadPoolExecutor = _pool(region.threads)
         self.cells = [
             (_cells(region, scratch, region.cut.full), _cells(region, scratch, region.cut.rest))
             for scratch in memory[: region.threads]
@@ -159,35 +155,6 @@ def _cells(region: Region, scratch: Array, shape: Shape | None) -> list[Any]:
         cells[first + k] = np.ndarray(shape, dtype, scratch, at)
         at += _rounded(_size(region.cut.full) * dtype.itemsize)
     return cells
-
-
-def _join(jobs: Sequence[Future[None]]) -> None:
-    """Wait for all jobs, whatever interrupts, because they use the run's memory.  Raises the
-    first thing that went wrong."""
-    raised: list[BaseException] = []
-    for job in jobs:
-        while not job.done():
-            try:
-                wait([job])
-            except BaseException as interrupt:
-                raised.append(interrupt)
-        failure = job.exception()
-        if failure is not None:
-            raised.append(failure)
-    if raised:
-        raise raised[0]
-
-
-_POOLS: dict[int, ThreadPoolExecutor] = {}
-_POOLS_LOCK = threading.Lock()
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """The workers that all plans share; threads start when they first have something to do."""
-    with _POOLS_LOCK:
-        if threads not in _POOLS:
-            _POOLS[threads] = ThreadPoolExecutor(max(1, threads - 1), "staticad")
-        return _POOLS[threads]
 
 
 def _indices(cut: Tiling) -> list[tuple[bool, list[tuple[Any, ...] | None]]]:
