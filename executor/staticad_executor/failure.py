@@ -24,16 +24,20 @@ def node_failure(
     node = graph.nodes[index]
     asked = f"{node.op} {'/'.join((*within, graph.node_name(index)))!r}"
     site, forward_site = graph.site(node.site), graph.site(node.forward_site)
+    given = [
+        f"{graph.value_name(v)!r} {type_}" + (f" ({where})" if where else "")
+        for v, type_ in zip(node.inputs, operands, strict=False)
+        for where in (graph.site(graph.nodes[graph.producers[v]].site),)
+    ]
     if isinstance(error, StaticadError):
-        return error.locate(asked=asked, site=site, forward_site=forward_site)
+        return error.locate(asked=asked, site=site, forward_site=forward_site, operands=given)
     text = str(error) or type(error).__name__
     if isinstance(error, MemoryError):
         text = f"out of memory: {text}"
-    return ExecutionError(
+    failed = ExecutionError(
         text,
         asked=asked,
-        expected=" and ".join(map(str, node.types)) or None,
-        found="operands " + ", ".join(map(str, operands)) if operands else None,
-        site=site,
-        forward_site=forward_site,
+        expected=" and ".join(map(str, node.types)) or "no failure",
+        found=type(error).__name__,
     )
+    return failed.locate(site=site, forward_site=forward_site, operands=given)

@@ -42,7 +42,8 @@ class StaticadError(Exception):
     """Base of all errors.
 
     asked: what was being done, e.g. "matmul 'scores'"; expected, found: the two sides of
-    the complaint; site, forward_site: the user's lines; hint: the near miss, if there is one.
+    the complaint; operands: what the op was applied to; site, forward_site: the user's lines;
+    hint: the near miss, if there is one.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class StaticadError(Exception):
         self.site = site
         self.forward_site = forward_site
         self.hint = hint
+        self.operands: tuple[str, ...] = ()
 
     def locate(
         self,
@@ -71,9 +73,11 @@ class StaticadError(Exception):
         asked: str | None = None,
         site: Site | None = None,
         forward_site: Site | None = None,
+        operands: Iterable[str] = (),
     ) -> Self:
         """Add what is not known yet; what is known already stays."""
         self.asked = self.asked or asked
+        self.operands = self.operands or tuple(operands)
         if self.site is None:
             self.site, self.forward_site = site, forward_site
         return self
@@ -83,6 +87,7 @@ class StaticadError(Exception):
         for label, part in (
             ("expected", self.expected),
             ("found", self.found),
+            ("operands", f"\n{'':<12}".join(self.operands) or None),
             ("at", self.site),
             ("forward", self.forward_site),
             ("hint", self.hint),

@@ -140,7 +140,10 @@ class Graph:
         except StaticadError as error:
             asked = definition.name + (f" {name!r}" if name is not None else "")
             raise error.locate(
-                asked=asked, site=self.site(site), forward_site=self.site(self._forward_site)
+                asked=asked,
+                site=self.site(site),
+                forward_site=self.site(self._forward_site),
+                operands=[self.handle(i).describe() for i in inputs],
             ) from None
         with self.lock:
             node = Node(

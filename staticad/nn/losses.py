@@ -54,7 +54,6 @@ def cross_entropy(
             try:
                 losses, _ = build("cross_entropy", (scores, targets), {"axis": place})
             except ShapeError as error:
-                error.found = targets.describe()
                 error.hint = _fitting(scores, targets, place)
                 raise
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -76,3 +77,21 @@ def test_a_mistake_while_running(name: str) -> None:
     assert error.site.function == "test_a_mistake_while_running" or (
         error.site.line in {line for _, _, line in mistake.__code__.co_lines()}
     )
+
+
+def test_operands_are_named_with_their_lines_at_build_and_at_run() -> None:
+    graph = sad.Graph()
+    x = graph.placeholder(F, ("n", 3), "x")
+    w = graph.placeholder(F, (4, 2), "w")
+    with pytest.raises(sad.ShapeError) as built:
+        x @ w
+    y = x + graph.placeholder(F, ("m", 3), "z")
+    with sad.Session(graph) as session, pytest.raises(sad.ShapeError) as run:
+        session.run(y, {"x": np.ones((2, 3)), "z": np.ones((4, 3))})
+    for error, first, second in (
+        (built.value, "'x' float32[n, 3]", "'w' float32[4, 2]"),
+        (run.value, "'x' float32[2, 3]", "'z' float32[4, 3]"),
+    ):
+        here = r"\(tests/staticad/test_mistakes_running.py:\d+, in test_operands\w+\)"
+        pattern = rf"  operands: {re.escape(first)} {here}\n {{12}}{re.escape(second)} {here}\n"
+        assert re.search(pattern, str(error)), str(error)
