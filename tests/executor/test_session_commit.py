@@ -1,10 +1,9 @@
 """Commit is real: whatever stops a run, and wherever, all of it counts or nothing."""
 
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -221,23 +220,6 @@ def test_J11_unrelated_nodes_do_not_change_random_numbers() -> None:
         draws.append([session.run(x) for _ in range(3)])
     for other in draws[1:]:
         np.testing.assert_array_equal(draws[0], other)
-
-
-@pytest.fixture
-def alarm() -> Iterator[Callable[[float], None]]:
-    """Ctrl-C after some seconds."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGALRM, interrupt)
-
-    def ring_in(seconds: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-    yield ring_in
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, previous)
 
 
 def test_ctrl_c_leaves_the_session_usable(alarm: Callable[[float], None]) -> None:

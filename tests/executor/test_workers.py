@@ -1,6 +1,5 @@
 """Threads that share a region: all tasks are done, or the first error is raised."""
 
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -66,8 +65,7 @@ def test_an_error_is_raised_when_nobody_is_at_work_any_more(failing: int) -> Non
         assert begun == ended
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
-def test_interrupts_leave_no_lock_and_no_thread_behind() -> None:
+def test_interrupts_leave_no_lock_and_no_thread_behind(alarm: Callable[[float], None]) -> None:
     at_work = [0, 0]
 
     def task(k: int) -> None:
@@ -75,22 +73,14 @@ def test_interrupts_leave_no_lock_and_no_thread_behind() -> None:
         time.sleep(0.0002)
         at_work[k] = 0
 
-    def ring(*_: object) -> None:
-        raise KeyboardInterrupt
-
     tasks: list[Callable[[], None]] = [partial(task, k) for k in range(2)]
-    previous = signal.signal(signal.SIGALRM, ring)
-    try:
-        for k in range(300):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.000007 * k)
-                while True:
-                    together(tasks)
-            except KeyboardInterrupt:
-                assert at_work[1] == 0
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    for k in range(300):
+        try:
+            alarm(0.0002 + 0.000007 * k)
+            while True:
+                together(tasks)
+        except KeyboardInterrupt:
+            assert at_work[1] == 0
     at_work[:] = [0, 0]
     together(tasks)
     assert at_work == [0, 0]
