@@ -212,8 +212,8 @@ def _rolled(x: Any, shift: int, axis: int) -> Any:
     size = x.type.shape[axis]
     if size == 0 or shift == 0:
         return x
-    # Counted from the front: where the part that goes behind ends.
-    cut = dims.modulo(-shift, size)
+    # Counted from the front: where the part that goes behind ends.  A size may turn out 0.
+    cut = dims.modulo(-shift, dims.maximum(size, 1))
     lead = ((None, None, 1),) * axis
     rest = ((None, None, 1),) * (x.type.ndim - axis - 1)
     front = build("slice", (x,), {"slices": (*lead, (None, cut, 1), *rest)})
