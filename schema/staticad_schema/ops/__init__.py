@@ -13,6 +13,7 @@ from . import (
     slicing,
     sources,
     state,
+    take,
 )
 
 __all__ = [
@@ -28,4 +29,5 @@ __all__ = [
     "slicing",
     "sources",
     "state",
+    "take",
 ]

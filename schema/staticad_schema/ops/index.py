@@ -1,7 +1,7 @@
 """Ops that read or write at positions given by integer tensors.
 
 Negative indices count from the end; others out of range fail when they are met.  `gather` and
-the scatters are the general pair, through which the special ones are differentiated.
+the scatters are the general pair, through which those of one axis (`take`) are differentiated.
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ from typing import Any
 import numpy as np
 
 from .. import dims
-from ..dims import Dim, Shape, Size
+from ..dims import Shape, Size
 from ..errors import ArgumentError, DTypeError, ExecutionError, ShapeError
-from ..op import OPS, Array, Ints, Operand, constant, op
+from ..op import OPS, Array, Ints, Operand, op
 from ..types import (
     BOOL,
     INT64,
     INTEGER,
-    DType,
     TensorType,
     broadcast_shapes,
     normalize_axis,
     shape_text,
 )
-from .checks import check_axes, check_equal_shapes, check_shape, same_dtype
-from .shape import batch_size, moved_axis, permute_dims, reshape, with_batch, zeros
+from .checks import check_equal_shapes, same_dtype
+from .shape import batch_size, moved_axis, reshape, with_batch, zeros
 
 # ------------------------------------------------------------------ positions
 
@@ -51,12 +50,12 @@ def _iota(like: Any, shape: Shape, axis: int) -> Any:
     return like.apply(OPS["iota"], (), {"shape": shape, "axis": axis, "dtype": INT64})
 
 
-def _along(like: Any, size: Size, axis: int, ndim: int) -> Any:
+def along(like: Any, size: Size, axis: int, ndim: int) -> Any:
     """0, 1, ... along one axis of a tensor of rank `ndim`, size 1 on the others."""
     return _iota(like, (1,) * axis + (size,) + (1,) * (ndim - 1 - axis), axis)
 
 
-def _check_indices(indices: Sequence[Operand]) -> Shape:
+def check_indices(indices: Sequence[Operand]) -> Shape:
     """The shape to which the indices broadcast.  Raises DTypeError, ShapeError."""
     for k, index in enumerate(indices):
         if index.kind not in INTEGER:
@@ -86,7 +85,7 @@ def _check_indexed(x: Operand, indices: Sequence[Operand], axes: Ints) -> Shape:
             found=shape_text(axes),
         )
     rest = tuple(size for a, size in enumerate(x.shape) if a not in axes)
-    return _check_indices(indices) + rest
+    return check_indices(indices) + rest
 
 
 # ------------------------------------------------------------------ gather and scatter
@@ -135,7 +134,7 @@ def _batched_indices(
     if not any(batched):
         return list(indices), moved
     aligned = _aligned(indices, batched)
-    return [_along(x, x.type.shape[0], 0, aligned[0].type.ndim), *aligned], (0, *moved)
+    return [along(x, x.type.shape[0], 0, aligned[0].type.ndim), *aligned], (0, *moved)
 
 
 def _batch_gather(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints) -> Any:
@@ -279,121 +278,3 @@ def scatter_add(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> 
         raise DTypeError("bool does not add", expected="a numeric dtype", found="bool")
     check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
     return x
-
-
-# ------------------------------------------------------------------ one axis
-
-
-def _take(x: Array, indices: Array, *, axis: int) -> Array:
-    return np.take(x, in_range(indices, x.shape[axis], axis), axis)
-
-
-def _grad_take(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
-    depth = indices.type.ndim
-    order = (
-        *range(axis, axis + depth),
-        *range(axis),
-        *range(axis + depth, g.type.ndim),
-    )
-    rows = permute_dims(g, axes=order) if axis and depth else g
-    return scatter_add(zeros(g, x.type.shape), rows, indices, axes=(axis,)), None
-
-
-def _jvp_take(x: Any, indices: Any, out: Any, tangents: Sequence[Any], *, axis: int) -> Any:
-    return take(tangents[0], indices, axis=axis)
-
-
-def _batch_take(x: Any, indices: Any, batched: Sequence[bool], *, axis: int) -> Any:
-    if not batched[1]:
-        return take(x, indices, axis=axis + 1)
-    if not batched[0]:
-        return moved_axis(take(x, indices, axis=axis), axis, 0)
-    depth = indices.type.ndim
-    lead = _along(x, x.type.shape[0], 0, depth)
-    found = gather(x, lead, indices, axes=(0, axis + 1))
-    # The axes of the indices come first: those behind the batch axis belong at `axis`.
-    order = (0, *range(depth, depth + axis), *range(1, depth))
-    return permute_dims(found, axes=(*order, *range(depth + axis, found.type.ndim)))
-
-
-@op(
-    numpy=_take,
-    grad=_grad_take,
-    jvp=_jvp_take,
-    batch=_batch_take,
-)
-def take(x: Operand, indices: Operand, *, axis: int) -> TensorType:
-    """The slices of x at integer positions along one axis.
-
-    The shape of x with that axis replaced by the axes of the indices.
-    """
-    check_axes((axis,), x.ndim)
-    return x.with_shape(x.shape[:axis] + _check_indices((indices,)) + x.shape[axis + 1 :])
-
-
-def _take_along_axis(x: Array, indices: Array, *, axis: int) -> Array:
-    return np.take_along_axis(x, in_range(indices, x.shape[axis], axis), axis)
-
-
-def _whole(shape: Shape, size: Size, axis: int) -> Shape:
-    return (*shape[:axis], size, *shape[axis + 1 :])
-
-
-def _grad_along(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
-    shape = g.type.shape
-    places = [_along(g, size, a, len(shape)) for a, size in enumerate(shape)]
-    places[axis] = indices
-    start = zeros(g, _whole(shape, x.type.shape[axis], axis))
-    return scatter_add(start, g, *places, axes=tuple(range(len(shape)))), None
-
-
-def _jvp_along(x: Any, indices: Any, out: Any, tangents: Sequence[Any], *, axis: int) -> Any:
-    return take_along_axis(tangents[0], indices, axis=axis)
-
-
-def _batch_along(x: Any, indices: Any, batched: Sequence[bool], *, axis: int) -> Any:
-    size = batch_size((x, indices), batched)
-    x, indices = (with_batch(v, b, size) for v, b in zip((x, indices), batched, strict=True))
-    return take_along_axis(x, indices, axis=axis + 1)
-
-
-@op(
-    numpy=_take_along_axis,
-    grad=_grad_along,
-    jvp=_jvp_along,
-    batch=_batch_along,
-)
-def take_along_axis(x: Operand, indices: Operand, *, axis: int) -> TensorType:
-    """Along one axis the elements that the indices name, one by one; other axes broadcast."""
-    check_axes((axis,), x.ndim)
-    _check_indices((indices,))
-    if indices.ndim != x.ndim:
-        raise ShapeError(
-            "indices of another rank", expected=f"rank {x.ndim}", found=f"rank {indices.ndim}"
-        )
-    chosen = indices.shape[axis]
-    shape = broadcast_shapes((_whole(x.shape, 1, axis), _whole(indices.shape, 1, axis)))
-    return x.with_shape(_whole(shape, chosen, axis))
-
-
-def _one_hot(indices: Array, *, depth: int, dtype: DType) -> Array:
-    return np.equal(indices[..., None], np.arange(depth)).astype(dtype)
-
-
-def _batch_one_hot(indices: Any, batched: Sequence[bool], *, depth: int | Dim, dtype: DType) -> Any:
-    return one_hot(indices, depth=depth, dtype=dtype)
-
-
-@op(
-    numpy=_one_hot,
-    grad=constant,
-    batch=_batch_one_hot,
-)
-def one_hot(indices: Operand, *, depth: int | Dim, dtype: DType) -> TensorType:
-    """1 at each index along a new last axis of size `depth`, 0 elsewhere.
-
-    An index outside of 0 to depth - 1 gives zeros, as in most libraries of this kind.
-    """
-    _check_indices((indices,))
-    check_shape((depth,))
-    return TensorType(dtype, (*indices.shape, depth))

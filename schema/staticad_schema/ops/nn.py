@@ -18,10 +18,10 @@ from ..op import OPS, Array, Ints, Operand, op
 from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType, normalize_axis
 from . import elementwise as e
 from .checks import check_axes, check_kind
-from .index import one_hot, take_along_axis
 from .pointwise import pointwise, same, select
 from .reduce import max_, reduced, sum_
 from .shape import batch_size, moved_axis, reshape, with_batch
+from .take import one_hot, take_along_axis
 
 # ------------------------------------------------------------------ activations
 
