@@ -226,8 +226,8 @@ def test_ctrl_c_leaves_the_session_usable(alarm: Callable[[float], None]) -> Non
     trainer, twin = Trainer(), Trainer()
     done = 0
     for pause in (0.001, 0.003, 0.007, 0.02):
-        alarm(pause)
         try:
+            alarm(pause)
             while True:
                 trainer.step()
         except KeyboardInterrupt:
@@ -246,9 +246,13 @@ def test_a_run_waiting_for_another_can_be_interrupted(alarm: Callable[[float], N
     writer.acquire()
     release.start()
     start = time.monotonic()
-    alarm(0.05)
-    with pytest.raises(KeyboardInterrupt):
+
+    def wait_and_be_interrupted() -> None:
+        alarm(0.05)
         trainer.step()
+
+    with pytest.raises(KeyboardInterrupt):
+        wait_and_be_interrupted()
     assert time.monotonic() - start < 0.45
     release.join()
     assert trainer.state() == before
