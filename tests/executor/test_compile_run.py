@@ -109,6 +109,27 @@ def test_cancelling_stops_between_steps_and_between_tiles() -> None:
     compiled.check()
 
 
+def test_cancelling_takes_effect_at_the_next_large_step(capsys: pytest.CaptureFixture[str]) -> None:
+    class Shown(threading.Event):
+        """Set once something has been printed."""
+
+        def is_set(self) -> bool:
+            shown.append(capsys.readouterr().out)
+            return any(shown)
+
+    shown: list[str] = []
+    with sad.Graph() as graph:
+        y = sad.placeholder("float32", (600, 600), name="x")
+        x = y
+        for k in range(3):
+            y = sad.print_(y @ x, f"step {k}")
+    compiled = Compiled(graph, [y], {x: np.eye(600, dtype=np.float32)})
+    with pytest.raises(CancelledError):
+        compiled.plan.execute(compiled.inputs, [np.empty((600, 600), np.float32)], Shown())
+    assert "step 0" in "".join(shown)
+    assert "step 1" not in "".join(shown) + capsys.readouterr().out
+
+
 def test_one_plan_runs_from_many_threads() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (40, 40), name="x")
