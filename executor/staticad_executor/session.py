@@ -49,8 +49,13 @@ class Session:
     Usable from many threads: runs that write variables, or draw random numbers, follow each
     other; others run beside them on the state they found.  A run that fails changes nothing.
 
-    >>> with Session(graph) as session:
-    ...     value = session.run("loss", {"x": images})
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", ("n",), name="x")
+    ...     loss = sad.sum(x * x, name="loss")
+    >>> with sad.Session(graph) as session:
+    ...     print(session.run("loss", {"x": [1.0, 2.0, 3.0]}))
+    14.0
     """
 
     def __init__(
@@ -119,8 +124,15 @@ class Session:
 
         It takes `step=` as run does.
 
-        >>> train = session.callable([loss, step], [x, labels])
-        >>> value, _ = train(images, digits)
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     x = sad.placeholder("float32", ())
+        ...     total = sad.variable(0.0, name="total")
+        ...     add = total.assign_add(x)
+        >>> with sad.Session(graph) as session:
+        ...     step = session.callable([x * 2, add], [x])
+        ...     print(*step(3.0), *step(4.0))
+        6.0 3.0 8.0 7.0
         """
         with asking("callable"):
             resolved = Fetches(self.graph, fetches)

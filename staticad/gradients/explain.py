@@ -46,7 +46,7 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
     ...     x = sad.placeholder("float32", (), name="x")
     ...     y = sad.floor(x) * 2.0
     >>> print(sad.explain_gradient(y, x).reason)
-    'x' reaches the result only through floor, whose derivative is zero everywhere
+    'x' reaches the result only through floor (...), whose derivative is zero everywhere
     """
     asked = "explain_gradient"
     with asking(asked):
