@@ -21,8 +21,9 @@ from staticad_schema.errors import (
 from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS, FunctionRef
+from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking, user_site
-from staticad_schema.types import INT64, as_dtype, shape_text
+from staticad_schema.types import INT64, as_dtype
 
 from . import layout, sizes
 from .bodies import traced, traced_in

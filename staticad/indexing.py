@@ -16,7 +16,8 @@ from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.handle import Handle
-from staticad_schema.types import INT64, INTEGER, KINDS, broadcast_shapes
+from staticad_schema.shapes import broadcast_shapes
+from staticad_schema.types import INT64, INTEGER, KINDS
 
 from .building import build
 

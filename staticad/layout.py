@@ -11,6 +11,7 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.shapes import normalize_axes, product, shape_text
 from staticad_schema.types import (
     BOOL,
     FLOAT32,
@@ -21,8 +22,6 @@ from staticad_schema.types import (
     UINT64,
     DType,
     as_dtype,
-    normalize_axes,
-    shape_text,
 )
 
 from .building import build, renamed
@@ -99,7 +98,7 @@ def floating(x: Any) -> Any:
 
 def count(x: Any, axes: tuple[int, ...], dtype: DType) -> Any:
     """The number of elements along axes: a constant, or a scalar tensor if sizes are symbolic."""
-    total = dims.product(tuple(x.type.shape[a] for a in axes))
+    total = product(tuple(x.type.shape[a] for a in axes))
     if isinstance(total, int):
         return x.graph.handle(x.graph.scalar(float(total), dtype))
     return build("size_of", (x,), {"axis": axes, "dtype": dtype})
@@ -140,10 +139,10 @@ def reshape(x: Any, shape: Any, label: str | None = None) -> Any:
     free = [i for i, s in enumerate(given) if not isinstance(s, str | Dim) and integer(s) == -1]
     if len(free) > 1:
         raise ShapeError("more than one size is -1", expected="one at most", found=str(shape))
-    total = dims.product(x.type.shape)
+    total = product(x.type.shape)
     for i in free:
         given[i] = 1
-        rest = dims.product(shape_of(given))
+        rest = product(shape_of(given))
         exact = None if rest == 0 else dims.divide_exactly(total, rest)
         if exact is None:
             known = isinstance(total, int) and isinstance(rest, int)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.shapes import product
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import DType, TensorType, promote_weak
 
@@ -74,7 +74,7 @@ class Tensor(Handle):
     @property
     def size(self) -> Any:
         """The number of elements, an int or a Dim."""
-        return dims.product(self.shape)
+        return product(self.shape)
 
     @property
     def T(self) -> Tensor:  # noqa: N802

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema import dims
 from staticad_schema.dims import Shape
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.graph import VariableSpec
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
+from staticad_schema.shapes import is_static, same_shape
 from staticad_schema.sites import asking
 
 from .bodies import traced_in
@@ -138,9 +138,7 @@ class Variable(Tensor):
             x = x.astype(dtype)
         if x.type.shape != shape and _broadcasts(x.type.shape, shape):
             return build("broadcast_to", (x,), {"shape": shape})
-        if len(x.type.shape) != len(shape) or any(
-            dims.same_size(a, b) is False for a, b in zip(x.type.shape, shape, strict=True)
-        ):
+        if same_shape(x.type.shape, shape) is False:
             raise ShapeError(
                 "the value does not fit the variable",
                 expected=f"{self.type}, as {self.describe()}",
@@ -151,7 +149,7 @@ class Variable(Tensor):
 
 def _broadcasts(small: Shape, large: Shape) -> bool:
     """Whether a value is repeated to fill a variable of known size."""
-    if not dims.is_static(large) or len(small) > len(large):
+    if not is_static(large) or len(small) > len(large):
         return False
     aligned = zip(reversed(small), reversed(large), strict=False)
     return all(a == 1 or a == b for a, b in aligned)

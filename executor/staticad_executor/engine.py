@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from staticad_schema.dims import bind_shape
 from staticad_schema.graph import Graph
+from staticad_schema.shapes import bind_shape
 from staticad_schema.types import TensorType
 
 from .arrays import Array, array_type

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from staticad_schema.dims import Shape, bind_shape, symbols_of
+from staticad_schema.dims import Shape, symbols_of
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
+from staticad_schema.shapes import bind_shape
 from staticad_schema.types import TensorType
 
 from .arrays import Array

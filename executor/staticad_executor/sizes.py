@@ -5,7 +5,7 @@ from __future__ import annotations
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import PlanError, Site
 from staticad_schema.graph import Graph
-from staticad_schema.types import shape_text
+from staticad_schema.shapes import shape_text
 
 
 class Sizes:

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from . import dims
 from .attributes import conforms
 from .errors import FormatError, StaticadError, near_miss
 from .graph import Function, Graph, VariableSpec
 from .node import Node
 from .op import OPS, Op
-from .types import TensorType
+from .types import TensorType, fits
 
 
 @contextmanager
@@ -160,18 +159,6 @@ def _check_values(graph: Graph, values: tuple[int, ...], what: str) -> None:
     for value in values:
         if not 0 <= value < len(graph.types):
             raise wrong(what, f"values below {len(graph.types)}", str(value))
-
-
-def fits(found: TensorType, declared: TensorType) -> bool:
-    """Whether a value may become a variable's: same dtype and rank, sizes not known to differ."""
-    return (
-        found.dtype == declared.dtype
-        and len(found.shape) == len(declared.shape)
-        and all(
-            dims.same_size(a, b) is not False
-            for a, b in zip(found.shape, declared.shape, strict=True)
-        )
-    )
 
 
 def wrong(what: str, expected: str, found: str) -> FormatError:

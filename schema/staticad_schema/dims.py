@@ -204,16 +204,6 @@ def bind(size: Size, sizes: Mapping[str, int]) -> int:
     return size if isinstance(size, int) else size.bind(sizes)
 
 
-def bind_shape(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape for given sizes of its symbols."""
-    return tuple(d if isinstance(d, int) else d.bind(sizes) for d in shape)
-
-
-def is_static(shape: Shape) -> bool:
-    """Whether every size is an int."""
-    return all(isinstance(d, int) for d in shape)
-
-
 def same_size(a: Size, b: Size) -> bool | None:
     """Whether two sizes are equal: True, False, or None where that depends on the symbols."""
     if a == b:
@@ -243,14 +233,6 @@ def total(sizes: Iterable[Size]) -> Size:
     for size in sizes:
         polynomial.added(terms, _terms(size))
     return _size(terms)
-
-
-def product(shape: Shape) -> Size:
-    """The number of elements of a shape."""
-    total: Size = 1
-    for d in shape:
-        total = total * d
-    return total
 
 
 def floordiv(a: Size, b: Size) -> Size:

@@ -15,7 +15,8 @@ import numpy as np
 
 from . import dims
 from .dims import Shape
-from .errors import ArgumentError, DTypeError, ShapeError, near_miss
+from .errors import ArgumentError, DTypeError, near_miss
+from .shapes import bind_shape, is_static, same_shape
 
 DType = np.dtype[Any]
 
@@ -77,7 +78,7 @@ class TensorType(NamedTuple):
 
     @property
     def is_static(self) -> bool:
-        return dims.is_static(self.shape)
+        return is_static(self.shape)
 
     def with_shape(self, shape: Iterable[dims.Size]) -> TensorType:
         return TensorType(self.dtype, tuple(shape))
@@ -89,9 +90,15 @@ class TensorType(NamedTuple):
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
 
 
+def fits(found: TensorType, declared: TensorType) -> bool:
+    """Whether a value of the one type may be of the other: equal dtype and rank, and no size that
+    is certain to differ."""
+    return found.dtype == declared.dtype and same_shape(found.shape, declared.shape) is not False
+
+
 def nbytes(type_: TensorType) -> int:
     """The size of a value of static type."""
-    return math.prod(dims.bind_shape(type_.shape, {})) * type_.dtype.itemsize
+    return math.prod(bind_shape(type_.shape, {})) * type_.dtype.itemsize
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -193,57 +200,3 @@ def weak_array(scalar: bool | int | float | complex, dtype: DType) -> np.ndarray
             )
     with np.errstate(over="ignore"):
         return np.array(scalar, dtype)
-
-
-def broadcast_shapes(shapes: Iterable[Shape]) -> Shape:
-    """The shape to which all broadcast.  Raises ShapeError."""
-    result: Shape | None = None
-    for shape in shapes:
-        if result is None or result == shape:
-            result = shape
-            continue
-        longer, shorter = (result, shape) if len(result) >= len(shape) else (shape, result)
-        lead = len(longer) - len(shorter)
-        try:
-            result = longer[:lead] + tuple(map(dims.broadcast, longer[lead:], shorter))
-        except ShapeError:
-            raise ShapeError(
-                "shapes do not broadcast",
-                expected="equal sizes, or 1, on aligned axes",
-                found=f"{shape_text(result)} and {shape_text(shape)}",
-                hint=_transposed_hint(result, shape),
-            ) from None
-    return () if result is None else result
-
-
-def _transposed_hint(a: Shape, b: Shape) -> str | None:
-    if len(a) == len(b) >= 2 and a[-2:] == b[-2:][::-1] and a[-2:] != b[-2:]:
-        return "one of them looks transposed"
-    return None
-
-
-def shape_text(shape: Shape) -> str:
-    """A shape as Python writes a tuple."""
-    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-
-
-def normalize_axis(axis: int, ndim: int) -> int:
-    """The axis counted from the front.  Raises ShapeError if there is none."""
-    if not -ndim <= axis < ndim:
-        raise ShapeError(
-            f"no axis {axis}",
-            expected=f"an axis from {-ndim} to {ndim - 1}" if ndim else "no axis: a 0-d tensor",
-            found=f"axis {axis} of a tensor of rank {ndim}",
-        )
-    return axis % ndim
-
-
-def normalize_axes(axis: int | tuple[int, ...] | None, ndim: int) -> tuple[int, ...]:
-    """Axes as an ascending tuple from the front; None means all.  Raises ShapeError."""
-    if axis is None:
-        return tuple(range(ndim))
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
-    axes = sorted(normalize_axis(a, ndim) for a in given)
-    if len(set(axes)) != len(axes):
-        raise ShapeError("an axis is given twice", expected="distinct axes", found=str(given))
-    return tuple(axes)

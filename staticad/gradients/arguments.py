@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema import dims
 from staticad_schema.errors import GradientError, GraphError
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import INEXACT, KINDS, TensorType
+from staticad_schema.types import INEXACT, KINDS, TensorType, fits
 
 from .cone import is_inexact
 from .fit import broadcast, filled
@@ -105,12 +104,8 @@ def _seed(graph: Graph, given: Any, tensor: Any, what: str, asked: str) -> Any |
     seed = given if isinstance(given, Handle) else graph.constant(_data(given, tensor, what, asked))
     if seed.graph is not graph:
         common_graph([tensor, seed], asked)
-    fits = seed.type.dtype == tensor.type.dtype and len(seed.type.shape) == len(tensor.type.shape)
     # Sizes that are not known yet may turn out equal: the run decides.
-    if not fits or any(
-        dims.same_size(a, b) is False
-        for a, b in zip(seed.type.shape, tensor.type.shape, strict=True)
-    ):
+    if not fits(seed.type, tensor.type):
         raise GradientError(
             f"a {what} does not have the type of its tensor",
             asked=asked,

@@ -7,7 +7,8 @@ from typing import Any
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
-from staticad_schema.types import TensorType, broadcast_shapes
+from staticad_schema.shapes import broadcast_shapes
+from staticad_schema.types import TensorType
 
 
 def filled(graph: Graph, value: complex, type_: TensorType) -> Any:

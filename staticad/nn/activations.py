@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
-from staticad_schema.types import normalize_axis
 
 from .. import layout
 from ..building import build

@@ -8,8 +8,9 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, FLOATING, shape_text
+from staticad_schema.types import BOOL, FLOATING
 
 from .. import layout, random
 from ..building import build, renamed

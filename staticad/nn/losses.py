@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.shapes import normalize_axis, same_shape
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOATING, INTEGER, normalize_axis
+from staticad_schema.types import FLOATING, INTEGER
 
 from .. import layout
 from ..building import build, renamed
@@ -82,10 +82,7 @@ def _dense(scores: Tensor, targets: Tensor, axis: int) -> Any:
             expected=f"an integer dtype, or {scores.dtype.name}, as {scores.describe()}",
             found=targets.describe(),
         )
-    fits = targets.ndim == scores.ndim and all(
-        dims.same_size(a, b) is not False for a, b in zip(scores.shape, targets.shape, strict=True)
-    )
-    if not fits:
+    if same_shape(scores.shape, targets.shape) is False:
         raise ShapeError(
             "probabilities have another shape than the logits",
             expected=f"{scores.type}, as {scores.describe()}",

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ArgumentError
+from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType, normalize_axis
+from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType
 
 from .. import layout
 from ..building import build

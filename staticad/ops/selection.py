@@ -6,8 +6,9 @@ from typing import Any
 
 from staticad_schema.errors import DTypeError
 from staticad_schema.handle import Handle
+from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype, normalize_axis
+from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype
 
 from .. import layout
 from ..building import build

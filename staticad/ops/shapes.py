@@ -8,8 +8,8 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import Handle
+from staticad_schema.shapes import broadcast_shapes, normalize_axis, same_shape, shape_text
 from staticad_schema.sites import asking
-from staticad_schema.types import broadcast_shapes, normalize_axis, shape_text
 
 from .. import layout
 from ..building import build, renamed
@@ -141,9 +141,7 @@ def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -
     with asking("stack", name):
         values = tensors("stack", *_several(xs))
         for v in values[1:]:
-            if len(v.shape) != values[0].ndim or any(
-                dims.same_size(a, b) is False for a, b in zip(v.shape, values[0].shape, strict=True)
-            ):
+            if same_shape(v.shape, values[0].shape) is False:
                 raise ShapeError(
                     "only tensors of one shape can be stacked",
                     expected=values[0].describe(),

@@ -12,6 +12,7 @@ from staticad_schema import dims
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Graph
 from staticad_schema.op import OPS, Array, Op
+from staticad_schema.shapes import bind_shape
 from staticad_schema.types import TensorType
 
 from .samples import Sample
@@ -51,7 +52,7 @@ def symbolic(types: Sequence[TensorType]) -> tuple[TensorType, ...]:
 def bound(type_: TensorType) -> TensorType:
     """The type with the symbols of `symbolic` replaced by their sizes again."""
     sizes = {name: int(name[1:]) for d in type_.shape for name in dims.symbols_of(d)}
-    return type_.with_shape(dims.bind_shape(type_.shape, sizes))
+    return type_.with_shape(bind_shape(type_.shape, sizes))
 
 
 class Applied:

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 
 from staticad_schema import ArgumentError, DTypeError, ShapeError, TensorType, as_dtype, symbol
+from staticad_schema.dims import Shape
+from staticad_schema.shapes import broadcast_shapes, normalize_axes, normalize_axis, same_shape
 from staticad_schema.types import (
     BFLOAT16,
     BOOL,
@@ -23,10 +25,8 @@ from staticad_schema.types import (
     NAMES,
     UINT64,
     DType,
-    broadcast_shapes,
+    fits,
     nbytes,
-    normalize_axes,
-    normalize_axis,
     promote,
     promote_weak,
     weak_array,
@@ -163,3 +163,23 @@ def test_a_type_says_what_it_is() -> None:
     assert str(type_) == "float32[batch, 10]"
     assert (type_.ndim, type_.kind, type_.is_static) == (2, "float", False)
     assert nbytes(TensorType(COMPLEX128, (2, 3))) == 96
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "equal"),
+    [
+        ((), (), True),
+        ((2, symbol("n")), (2, symbol("n")), True),
+        ((2,), (3,), False),
+        ((2, 3), (2,), False),
+        ((symbol("n"), 2), (3, 2), None),
+        ((symbol("n"), 2), (3, 3), False),
+        ((symbol("n") + 1,), (symbol("n"),), False),
+    ],
+)
+def test_shapes_are_equal_or_not_or_that_depends(a: Shape, b: Shape, equal: bool | None) -> None:
+    assert same_shape(a, b) is equal
+    assert same_shape(b, a) is equal
+    types = TensorType(FLOAT32, a), TensorType(FLOAT32, b)
+    assert fits(*types) is (equal is not False)
+    assert not fits(types[0], types[0].with_dtype(np.dtype(np.float64)))

@@ -16,7 +16,8 @@ from staticad_schema.attributes import bound, is_symbolic
 from staticad_schema.errors import PlanError, StaticadError
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.types import TensorType, shape_text
+from staticad_schema.shapes import shape_text
+from staticad_schema.types import TensorType
 
 from ..arrays import Array
 from ..failure import node_failure

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from staticad_schema import dims
 from staticad_schema.errors import PlanError
 from staticad_schema.op import OPS
 from staticad_schema.text import line
-from staticad_schema.types import TensorType
+from staticad_schema.types import fits
 
 from ..program import Program
 
@@ -31,7 +30,7 @@ def verify(program: Program) -> None:
         types = OPS[node.op].output_types(
             [graph.types[v] for v in node.inputs], graph.resolved(node.attributes)
         )
-        if len(types) != len(node.types) or not all(map(_agree, types, node.types)):
+        if len(types) != len(node.types) or not all(map(fits, types, node.types)):
             raise PlanError(
                 "a type is not what inference says",
                 asked="verify",
@@ -53,14 +52,3 @@ def verify(program: Program) -> None:
             expected=str(effects),
             found=str(program.effects),
         )
-
-
-def _agree(inferred: TensorType, noted: TensorType) -> bool:
-    return (
-        inferred.dtype == noted.dtype
-        and len(inferred.shape) == len(noted.shape)
-        and all(
-            dims.same_size(a, b) is not False
-            for a, b in zip(inferred.shape, noted.shape, strict=True)
-        )
-    )

@@ -12,7 +12,8 @@ from .. import dims
 from ..dims import Shape, Size
 from ..errors import DTypeError, ShapeError
 from ..op import Ints, Operand
-from ..types import KINDS, DType, normalize_axis, shape_text
+from ..shapes import normalize_axis, same_shape, shape_text
+from ..types import KINDS, DType
 
 
 def check_shape(shape: Shape) -> Shape:
@@ -81,9 +82,7 @@ def agree(a: Size, b: Size, what: str) -> Size:
 
 def check_equal_shapes(found: Shape, expected: Shape, what: str) -> None:
     """Raises ShapeError where the shapes certainly differ."""
-    if len(found) != len(expected) or any(
-        dims.same_size(a, b) is False for a, b in zip(found, expected, strict=True)
-    ):
+    if same_shape(found, expected) is False:
         raise ShapeError(
             f"{what} of another shape", expected=shape_text(expected), found=shape_text(found)
         )

@@ -11,7 +11,8 @@ from .. import dims
 from ..dims import Shape
 from ..errors import ShapeError
 from ..op import Operand, each, op
-from ..types import NUMERIC, TensorType, broadcast_shapes, shape_text
+from ..shapes import broadcast_shapes, product, shape_text
+from ..types import NUMERIC, TensorType
 from .checks import check_kind, same_dtype
 from .pointwise import conjugated
 from .shape import permute_dims, reshape
@@ -46,7 +47,7 @@ def _matrices(a: Any, b: Any, g: Any) -> tuple[Any, Any, Any]:
 def _flat(x: Any) -> Any:
     """A stack of matrices as one tall matrix."""
     shape = x.type.shape
-    return reshape(x, shape=(dims.product(shape[:-1]), shape[-1]))
+    return reshape(x, shape=(product(shape[:-1]), shape[-1]))
 
 
 def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:

@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
 from ..dims import Shape, Size
 from ..errors import ArgumentError, DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, Ints, Operand, op
-from ..types import (
-    BOOL,
-    INT64,
-    INTEGER,
-    TensorType,
-    broadcast_shapes,
-    normalize_axis,
-    shape_text,
-)
+from ..shapes import broadcast_shapes, normalize_axis, product, shape_text
+from ..types import BOOL, INT64, INTEGER, TensorType
 from .checks import check_equal_shapes, same_dtype
 from .shape import batch_size, moved_axis, reshape, with_batch, zeros
 
@@ -185,7 +177,7 @@ def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array
 def _last_writers(x: Any, indices: Sequence[Any], axes: Ints, like: Any) -> Any:
     """Where an update is the one that stays: it is the last to be written to its place."""
     shape = broadcast_shapes(i.type.shape for i in indices)
-    count = dims.product(shape)
+    count = product(shape)
     number = reshape(_iota(x, (count,), 0), shape=shape)
     sizes = tuple(x.type.shape[a] for a in axes)
     own = tuple(range(len(axes)))

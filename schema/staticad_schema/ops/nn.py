@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
 from ..dims import Size
 from ..errors import DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Array, Ints, Operand, op
-from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType, normalize_axis
+from ..shapes import normalize_axis, same_shape
+from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType
 from . import elementwise as e
 from .checks import check_axes, check_kind
 from .pointwise import pointwise, same, select
@@ -260,10 +260,7 @@ def cross_entropy(logits: Operand, labels: Operand, *, axis: int) -> tuple[Tenso
     if labels.kind not in INTEGER:
         raise DTypeError("labels are not integers", expected="an integer dtype", found=str(labels))
     rest = logits.shape[:axis] + logits.shape[axis + 1 :]
-    fits = len(rest) == labels.ndim and all(
-        dims.same_size(a, b) is not False for a, b in zip(rest, labels.shape, strict=True)
-    )
-    if not fits:
+    if same_shape(rest, labels.shape) is False:
         raise ShapeError(
             "labels do not fit the logits",
             expected=str(labels.with_shape(rest)),

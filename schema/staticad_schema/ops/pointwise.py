@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..op import OPS, Grad, Jvp, Op, PerOperand, Types, op
-from ..types import BOOL, TensorType, broadcast_shapes
+from ..shapes import broadcast_shapes
+from ..types import BOOL, TensorType
 from .checks import check_kind, same_dtype
 
 # `(operands..., out) -> d`, a handle or 1; None: the derivative is 0 everywhere.

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import dims
 from ..dims import Shape
 from ..errors import ShapeError
 from ..op import OPS, Array, Ints, Operand, SymbolicShape, constant, op
-from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, TensorType, shape_text
+from ..shapes import product, shape_text
+from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_broadcast, check_kind, check_shape
-from .pointwise import scaled
+from .pointwise import scaled, select
 from .scan import cumulative_prod, shifted
 from .shape import broadcast_to, inverse, permute_dims, reshape
 
@@ -98,7 +98,7 @@ def others(x: Any, axis: Ints) -> Any:
     dtype, shape = x.type.dtype, x.type.shape
     kept = tuple(a for a in range(len(shape)) if a not in axis)
     order = kept + axis
-    count = dims.product(tuple(shape[a] for a in axis))
+    count = product(tuple(shape[a] for a in axis))
     # Partial products of a half float leave its range although the whole may be within it.
     wide = x.astype(WIDENED.get(dtype, dtype))
     row = reshape(permute_dims(wide, axes=order), shape=(*(shape[a] for a in kept), count))
@@ -253,15 +253,16 @@ def _dropped(shape: tuple[int, ...], axis: Ints) -> tuple[int, ...]:
 
 
 def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
-    """The weights exp(x - out), 0 where all of x is -inf; they sum to 1.
+    """The weights exp(x - out); they sum to 1.  Where out is inf, the infinite elements share
+    it; where out is -inf, all are 0.
 
     out only keeps exp in range: what it lost by rounding is divided out again.
     """
     whole = OPS["stop_gradient"](restored(out, x, axis, keepdims))
-    empty = OPS["equal"](whole, float("-inf"))
-    weights = OPS["exp"](x - OPS["where"](empty, whole.coerce(0.0), whole))
+    alike = OPS["logical_and"](OPS["isinf"](whole), OPS["equal"](x, whole))
+    weights = OPS["exp"](select(alike, x.coerce(0.0), x - whole))
     total = sum_(weights, axis=axis, keepdims=True)
-    return weights / OPS["where"](OPS["isfinite"](whole), total, total.coerce(1.0))
+    return weights / select(OPS["equal"](whole, float("-inf")), total.coerce(float("inf")), total)
 
 
 def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:

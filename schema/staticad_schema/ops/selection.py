@@ -11,7 +11,8 @@ import numpy as np
 
 from ..errors import DTypeError
 from ..op import Array, Operand, each
-from ..types import ANY, BOOL, REAL, TensorType, broadcast_shapes
+from ..shapes import broadcast_shapes
+from ..types import ANY, BOOL, REAL, TensorType
 from .arithmetic import multiply
 from .comparison import equal, greater, less, less_equal, logical_and
 from .pointwise import pointwise, same, select

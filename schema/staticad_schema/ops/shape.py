@@ -16,7 +16,8 @@ from .. import dims
 from ..dims import Shape, Size
 from ..errors import ShapeError
 from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
-from ..types import INT64, DType, TensorType, shape_text
+from ..shapes import product, shape_text
+from ..types import INT64, DType, TensorType
 from .checks import check_axes, check_broadcast, check_shape
 
 # ------------------------------------------------------------------ for batch rules
@@ -66,7 +67,7 @@ def _batch_reshape(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
 )
 def reshape(x: Operand, *, shape: SymbolicShape) -> TensorType:
     """The same elements, in row-major order, in another shape of as many elements."""
-    have, want = dims.product(x.shape), dims.product(check_shape(shape))
+    have, want = product(x.shape), product(check_shape(shape))
     if dims.same_size(have, want) is False:
         raise ShapeError(
             "the number of elements changes",

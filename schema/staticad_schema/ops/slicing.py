@@ -16,7 +16,8 @@ from .. import dims
 from ..dims import Shape, Size
 from ..errors import ArgumentError, ShapeError
 from ..op import Array, Operand, Slices, Widths, each, op
-from ..types import INTEGER, DType, TensorType, shape_text
+from ..shapes import shape_text
+from ..types import INTEGER, DType, TensorType
 from .checks import agree, check_axes, check_equal_shapes, check_shape, same_dtype
 from .shape import batch_size, with_batch, zeros
 

@@ -14,7 +14,8 @@ from ..dims import Dim
 from ..errors import ArgumentError, DTypeError, PlanError, ShapeError
 from ..op import Array, ArrayValue, SymbolicShape, op
 from ..op import constant as no_gradient
-from ..types import REAL, UINT64, DType, TensorType, normalize_axis, require_dtype
+from ..shapes import normalize_axis
+from ..types import REAL, UINT64, DType, TensorType, require_dtype
 
 
 def declared(dtype: DType, shape: SymbolicShape) -> TensorType:

@@ -9,7 +9,8 @@ import numpy as np
 from staticad_schema.dims import Shape
 from staticad_schema.errors import ShapeError
 from staticad_schema.node import Node
-from staticad_schema.types import INTEGER, KINDS, broadcast_shapes
+from staticad_schema.shapes import broadcast_shapes
+from staticad_schema.types import INTEGER, KINDS
 
 from ..rules import ELEMENTWISE, Rewriting, rule
 
