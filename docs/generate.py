@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import staticad as sad
+from docs.elementwise import docs_module, stub
 from docs.graph_picture import svg
-from staticad.ops.functions import stub
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 from tests import conventions
 
@@ -194,7 +194,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/ops.md": ops_page,
     "docs/conventions.md": conventions_page,
     "docs/graph.svg": lambda: svg(example()),
-    # What type checkers read of the functions that are made from the registry.
+    # What users and type checkers read of the functions that are made from the registry.
+    "staticad/ops/elementwise_docs.py": docs_module,
     "staticad/ops/elementwise.pyi": stub,
 }
 

@@ -1,7 +1,8 @@
 """Every elementwise op as a function, under its array-API name.
 
-Generated from the registry, so that a new op appears here by itself; elementwise.pyi, which
-is generated too, says the same to type checkers.
+Generated from the registry, so that a new op appears here by itself.  `make docs` writes what
+their docstrings add to the ops' own (elementwise_docs.py), and what type checkers read
+(elementwise.pyi).
 """
 
 from .functions import elementwise_ops, function

