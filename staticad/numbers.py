@@ -8,9 +8,7 @@ import numpy as np
 
 from staticad_schema.errors import UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import PYTHON, as_dtype, weak_array
-
-Array = np.ndarray[Any, Any]
+from staticad_schema.types import PYTHON, Array, as_dtype, weak_array
 
 
 def weak_list(values: list[Any] | tuple[Any, ...]) -> Array | None:

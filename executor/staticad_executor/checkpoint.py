@@ -21,9 +21,8 @@ from staticad_schema.errors import FormatError, PlanError
 from staticad_schema.files import kind_of, replacing
 from staticad_schema.graph import Graph
 from staticad_schema.tensors import METADATA, Entry
-from staticad_schema.types import COMPLEX_OF, NAMES, REAL_OF, DType
+from staticad_schema.types import COMPLEX_OF, NAMES, REAL_OF, Array, DType, array_type
 
-from .arrays import Array, array_type
 from .state import Snapshot, fits
 
 VERSION = "1"

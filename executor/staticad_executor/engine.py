@@ -15,9 +15,8 @@ import numpy as np
 
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType, array_type
 
-from .arrays import Array, array_type
 from .compile import Plan, Structure, structure
 from .interpret import Observe as ObserveNodes
 from .interpret import interpret

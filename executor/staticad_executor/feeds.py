@@ -16,9 +16,8 @@ import numpy as np
 from staticad_schema.errors import FeedTypeError, PlanError, Site
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Effect, Handle
-from staticad_schema.types import INTEGER, KINDS, DType, TensorType
+from staticad_schema.types import INTEGER, KINDS, Array, DType, TensorType
 
-from .arrays import Array
 from .fetches import find, meant, own
 
 

@@ -20,9 +20,8 @@ from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.ops.control import inner_path
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType, array_type
 
-from .arrays import Array, array_type
 from .failure import node_failure
 from .selection import Selection, ordered_writes, require_fed, select
 from .sizes import Sizes

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from staticad_schema.errors import ExecutionError
-from staticad_schema.types import INEXACT, KINDS
+from staticad_schema.types import INEXACT, KINDS, Array, array_type
 
-from .arrays import Array, array_type
 from .interpret import Observation
 
 _DATA = ("constant", "placeholder", "parameter", "variable", "read_variable")

@@ -15,11 +15,10 @@ import numpy as np
 
 from staticad_schema.errors import CancelledError, StaticadError
 from staticad_schema.graph import Graph
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
 from .failure import node_failure
 
-Array = np.ndarray[Any, Any]
 Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
 # Called before and after each step of a run that is watched: (number of the step, phase).
 Observe = Callable[[int, str], None]

@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.types import DType
-
-from .arrays import Array
+from staticad_schema.types import Array, DType
 
 PAGE = 4096
 # Below this a page would be mostly waste, and a copy to any device costs less than a call.

@@ -10,9 +10,8 @@ from staticad_schema.dims import Shape, symbols_of
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
-from .arrays import Array
 from .engine import Planner
 from .plan import MemoryUse, Plan
 from .selection import select

@@ -21,9 +21,9 @@ from staticad_schema.errors import (
 )
 from staticad_schema.graph import Graph
 from staticad_schema.sites import asking, user_site
+from staticad_schema.types import Array
 
 from . import checkpoint
-from .arrays import Array
 from .engine import Engine, Interpreter, Planner, Prepared, Watch
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild

@@ -18,9 +18,8 @@ import numpy as np
 
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph, VariableSpec
-from staticad_schema.types import UINT8, DType, TensorType
+from staticad_schema.types import UINT8, Array, DType, TensorType
 
-from .arrays import Array
 from .pool import BlockPool
 
 # Variables start on cache lines of their own, so that flat views of an arena stay aligned.

@@ -12,8 +12,8 @@ from staticad_schema.errors import PlanError, UnknownFetchError, near_miss
 from staticad_schema.graph import Graph
 from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
+from staticad_schema.types import Array, array_type
 
-from .arrays import Array, array_type
 from .feeds import convert
 from .fetches import own
 from .interpret import interpret

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .errors import ExecutionError
-from .op import Array, Op
-from .types import WIDENED, TensorType
+from .op import Op
+from .types import WIDENED, Array, TensorType
 
 
 def evaluate(

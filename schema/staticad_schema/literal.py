@@ -23,8 +23,8 @@ from .dim_parser import parse
 from .dims import Dim, Shape
 from .errors import FormatError
 from .op import FunctionRef
-from .tensors import Array, from_octets, octets_of
-from .types import INTEGER, KINDS, MAX_RANK, NAMES, REAL_OF, DType, TensorType
+from .tensors import from_octets, octets_of
+from .types import INTEGER, KINDS, MAX_RANK, NAMES, REAL_OF, Array, DType, TensorType
 
 # Arrays of more elements than this are written as bytes.
 SPELLED = 16

@@ -20,7 +20,6 @@ from .errors import ArgumentError
 from .types import WIDENED, TensorType
 
 Operand: TypeAlias = TensorType
-Array = np.ndarray[Any, Any]
 Types: TypeAlias = TensorType | tuple[TensorType, ...]
 Effect = Literal["pure", "random", "reads", "writes", "io"]
 

@@ -16,8 +16,8 @@ from typing import BinaryIO, NamedTuple
 from . import tensors
 from .errors import FormatError
 from .files import replacing
-from .tensors import Array, Entry
-from .types import REAL_OF, UINT8, DType
+from .tensors import Entry
+from .types import REAL_OF, UINT8, Array, DType
 
 MAX_HEADER = 1 << 24
 

@@ -15,9 +15,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .errors import FormatError
-from .types import BOOL, MAX_RANK, NAMES, DType
+from .types import BOOL, MAX_RANK, NAMES, Array, DType
 
-Array = np.ndarray[Any, Any]
 # Makes the error for a damaged file of what was expected and what was found.
 Damaged = Callable[[str, str], FormatError]
 

@@ -19,6 +19,7 @@ from .errors import ArgumentError, DTypeError, near_miss
 from .shapes import bind_shape, is_static, same_shape
 
 DType = np.dtype[Any]
+Array = np.ndarray[Any, Any]
 
 BOOL = np.dtype(np.bool_)
 INT8, INT16, INT32, INT64 = (np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64))
@@ -88,6 +89,11 @@ class TensorType(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+def array_type(array: Array) -> TensorType:
+    """The static type of an array."""
+    return TensorType(array.dtype, array.shape)
 
 
 def fits(found: TensorType, declared: TensorType) -> bool:
@@ -188,7 +194,7 @@ def promote_weak(dtype: DType, scalar: bool | int | float | complex) -> DType:
     return COMPLEX_OF.get(dtype, PYTHON[complex])
 
 
-def weak_array(scalar: bool | int | float | complex, dtype: DType) -> np.ndarray[Any, Any]:
+def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
     """The scalar as a 0-d array of `dtype`.  Raises ArgumentError if an integer does not fit."""
     if isinstance(scalar, int) and KINDS[dtype] in INTEGER:
         limits = np.iinfo(dtype)

@@ -10,12 +10,10 @@ import numpy as np
 from staticad_schema.errors import GradientError, GraphError
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import INEXACT, KINDS, TensorType, fits
+from staticad_schema.types import INEXACT, KINDS, Array, TensorType, fits
 
 from .cone import is_inexact
 from .fit import broadcast, filled
-
-Array = np.ndarray[Any, Any]
 
 
 def handles(given: Any, what: str, asked: str) -> list[Any]:

@@ -25,13 +25,12 @@ from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph, Node
 from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.sites import asking
-from staticad_schema.types import REAL_OF
+from staticad_schema.types import REAL_OF, Array
 
 from . import arguments
 from .forward import jvp
 from .reverse import gradients
 
-Array = np.ndarray[Any, Any]
 MODES = ("reverse", "forward")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.op import Array
+from staticad_schema.types import Array
 
 FOLDER = Path(__file__).parent
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from staticad_schema.op import Array
+from staticad_schema.types import Array
 
 from .cases import Case
 

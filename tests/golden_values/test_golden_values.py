@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from staticad_schema.op import Array
+from staticad_schema.types import Array
 
 from .cases import Case, read
 from .decisions import DECISIONS, expected

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.op import Array
-from staticad_schema.types import KINDS
+from staticad_schema.types import KINDS, Array
 
 
 def normal(*shape: int, dtype: str = "float64", seed: int = 0) -> Array:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.op import OPS, Array, Op
-from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, KINDS, REAL_OF, DType
+from staticad_schema.op import OPS, Op
+from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, KINDS, REAL_OF, Array, DType
 
 from .samples import Sample, every_sample
 

@@ -11,9 +11,9 @@ from staticad_executor.interpret import interpret
 from staticad_schema import dims
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Graph
-from staticad_schema.op import OPS, Array, Op
+from staticad_schema.op import OPS, Op
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
 from .samples import Sample
 

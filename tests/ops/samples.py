@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.op import Array
-from staticad_schema.types import DType, as_dtype
+from staticad_schema.types import Array, DType, as_dtype
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.op import Array
-from staticad_schema.types import KINDS, DType, as_dtype
+from staticad_schema.types import KINDS, Array, DType, as_dtype
 
 from .samples import Sample, Table
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from staticad_schema.op import Array
-from staticad_schema.types import NAMES, DType, as_dtype
+from staticad_schema.types import NAMES, Array, DType, as_dtype
 from tests.ops.arrays import integers, normal, real
 from tests.ops.samples import Sample, Table, over
 

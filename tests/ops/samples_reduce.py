@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from staticad_schema.op import Array
-from staticad_schema.types import NAMES
+from staticad_schema.types import NAMES, Array
 from tests.ops.arrays import distinct, integers, normal, real
 from tests.ops.samples import Sample, Table, over
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from staticad_schema.batching import batched
-from staticad_schema.op import OPS, Array
+from staticad_schema.op import OPS
+from staticad_schema.types import Array
 
 from .every import names, same_values, samples
 from .running import Applied, meaning, types_of

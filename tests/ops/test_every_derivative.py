@@ -9,8 +9,8 @@ import pytest
 
 from staticad.gradients import gradients, jvp
 from staticad_schema.errors import GradientError
-from staticad_schema.op import OPS, Array, Constant, Op, PerOperand, Undefined
-from staticad_schema.types import KINDS, TensorType
+from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
+from staticad_schema.types import KINDS, Array, TensorType
 
 from .every import DOUBLE, names, same_values, samples
 from .running import Applied, inferred, meaning, types_of

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from staticad_schema.op import OPS, Array, Op
-from staticad_schema.types import KINDS, DType
+from staticad_schema.op import OPS, Op
+from staticad_schema.types import KINDS, Array, DType
 
 from .running import inferred, meaning, types_of
 from .samples import every_sample

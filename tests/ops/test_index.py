@@ -10,8 +10,8 @@ import pytest
 from staticad.gradients import gradients
 from staticad_schema.errors import ArgumentError, DTypeError, ExecutionError, ShapeError
 from staticad_schema.graph import Graph
-from staticad_schema.op import OPS, Array
-from staticad_schema.types import FLOAT32, INT64, TensorType
+from staticad_schema.op import OPS
+from staticad_schema.types import FLOAT32, INT64, Array, TensorType
 from tests.ops.arrays import real
 from tests.ops.running import Applied
 from tests.ops.samples import Sample

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from staticad_schema.errors import GraphError
-from staticad_schema.op import OPS, Array
+from staticad_schema.op import OPS
 from staticad_schema.ops import philox
-from staticad_schema.types import UINT32, UINT64, TensorType, as_dtype
+from staticad_schema.types import UINT32, UINT64, Array, TensorType, as_dtype
 
 from .running import meaning
 

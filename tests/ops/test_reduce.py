@@ -11,8 +11,8 @@ from staticad.gradients import gradients
 from staticad_schema import dims
 from staticad_schema.errors import DTypeError, ExecutionError, PlanError, ShapeError
 from staticad_schema.graph import Graph
-from staticad_schema.op import OPS, Array
-from staticad_schema.types import BOOL, FLOAT32, FLOAT64, TensorType
+from staticad_schema.op import OPS
+from staticad_schema.types import BOOL, FLOAT32, FLOAT64, Array, TensorType
 from tests.ops.arrays import real
 from tests.ops.running import Applied
 from tests.ops.samples import Sample

@@ -12,9 +12,7 @@ import numpy as np
 
 from staticad_schema.errors import FormatError
 from staticad_schema.files import replacing
-from staticad_schema.types import BFLOAT16, DType
-
-from ..arrays import Array
+from staticad_schema.types import BFLOAT16, Array, DType
 
 
 def load_npy(path: Path) -> Array:

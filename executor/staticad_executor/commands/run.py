@@ -12,8 +12,8 @@ import numpy as np
 from staticad_schema.codec import load
 from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, near_miss
 from staticad_schema.graph import Graph, Signature
+from staticad_schema.types import Array
 
-from ..arrays import Array
 from ..feeds import fed_value
 from ..fetches import find
 from ..session import Session

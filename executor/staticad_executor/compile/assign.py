@@ -12,18 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from staticad_schema.graph import Graph
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
 from .draft import Draft, Fused, Steps, View, nbytes_of
 from .slots import Slots
-
-Array = np.ndarray[Any, Any]
 
 
 class Cell(NamedTuple):

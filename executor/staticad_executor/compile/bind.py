@@ -17,9 +17,8 @@ from staticad_schema.errors import PlanError, StaticadError
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.shapes import shape_text
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
-from ..arrays import Array
 from ..failure import node_failure
 from ..program import Program
 from ..sizes import Sizes

@@ -16,14 +16,13 @@ from numpy.lib.stride_tricks import as_strided
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
 from ..devices.numpy.region import WHOLE_ELEMENTS
 from .bind import Bound
 
-Array = np.ndarray[Any, Any]
 View = Callable[[Array], Array]
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.graph import Graph
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.region import Region
 from ..devices.numpy.tilecode import Part
-from ..plan import Array, Call, MemoryUse, Plan, Step, Workspace
+from ..plan import Call, MemoryUse, Plan, Step, Workspace
 from .assign import Assigned, Cell, Instruction
 from .draft import Fused
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..op import OPS, Array, Operand, constant, each
-from ..types import FLOATING, INEXACT, NUMERIC, REAL, REAL_OF, TensorType
+from ..op import OPS, Operand, constant, each
+from ..types import FLOATING, INEXACT, NUMERIC, REAL, REAL_OF, Array, TensorType
 from .conversion import conj, converted, imag, real
 from .pointwise import conjugated, pointwise, same, scaled
 

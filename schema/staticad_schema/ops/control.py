@@ -13,8 +13,8 @@ from .. import dims
 from ..attributes import with_sizes
 from ..dims import Dim, Size
 from ..errors import DTypeError, ExecutionError, ShapeError
-from ..op import OPS, Array, FunctionRef, Operand, constant, each, op
-from ..types import BOOL, TensorType
+from ..op import OPS, FunctionRef, Operand, constant, each, op
+from ..types import BOOL, Array, TensorType
 
 if TYPE_CHECKING:
     from ..graph import Function

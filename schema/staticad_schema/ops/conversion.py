@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..op import OPS, Array, Operand
-from ..types import KINDS, NUMERIC, REAL_OF, DType, TensorType, require_dtype
+from ..op import OPS, Operand
+from ..types import KINDS, NUMERIC, REAL_OF, Array, DType, TensorType, require_dtype
 from .pointwise import pointwise, same
 
 _ALL_REAL = dict.fromkeys(("bool", "int", "uint", "float"), "({x})")

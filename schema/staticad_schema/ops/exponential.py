@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..op import Array, Operand
-from ..types import INEXACT, TensorType
+from ..op import Operand
+from ..types import INEXACT, Array, TensorType
 from .arithmetic import add, divide, reciprocal
 from .pointwise import pointwise, same
 

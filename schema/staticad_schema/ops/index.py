@@ -14,9 +14,9 @@ import numpy as np
 
 from ..dims import Shape, Size
 from ..errors import ArgumentError, DTypeError, ExecutionError, ShapeError
-from ..op import OPS, Array, Ints, Operand, op
+from ..op import OPS, Ints, Operand, op
 from ..shapes import broadcast_shapes, normalize_axis, product, shape_text
-from ..types import BOOL, INT64, INTEGER, TensorType
+from ..types import BOOL, INT64, INTEGER, Array, TensorType
 from .checks import check_equal_shapes, same_dtype
 from .shape import batch_size, moved_axis, reshape, with_batch, zeros
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..dims import Size
 from ..errors import DTypeError, ExecutionError, ShapeError
-from ..op import OPS, Array, Ints, Operand, op
+from ..op import OPS, Ints, Operand, op
 from ..shapes import normalize_axis, same_shape
-from ..types import FLOATING, INTEGER, REAL, WIDENED, TensorType
+from ..types import FLOATING, INTEGER, REAL, WIDENED, Array, TensorType
 from . import elementwise as e
 from .checks import check_axes, check_kind
 from .pointwise import pointwise, same, select

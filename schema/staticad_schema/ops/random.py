@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError, DTypeError
-from ..op import Array, Operand, SymbolicShape, constant, op
-from ..types import UINT32, UINT64, DType, TensorType
+from ..op import Operand, SymbolicShape, constant, op
+from ..types import UINT32, UINT64, Array, DType, TensorType
 from . import philox
 from .sources import declared
 

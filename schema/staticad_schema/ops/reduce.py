@@ -14,9 +14,9 @@ import numpy as np
 
 from ..dims import Shape
 from ..errors import ShapeError
-from ..op import OPS, Array, Ints, Operand, SymbolicShape, constant, op
+from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
 from ..shapes import product, shape_text
-from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, TensorType
+from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_broadcast, check_kind, check_shape
 from .pointwise import scaled, select

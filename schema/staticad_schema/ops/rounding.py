@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..op import Array, Operand, constant, undefined
-from ..types import FLOATING, NUMERIC, REAL, TensorType
+from ..op import Operand, constant, undefined
+from ..types import FLOATING, NUMERIC, REAL, Array, TensorType
 from .pointwise import pointwise, same
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..dims import Size
-from ..op import Array, Operand, each, op
-from ..types import NUMERIC, TensorType
+from ..op import Operand, each, op
+from ..types import NUMERIC, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
 from .pointwise import conjugated, scaled

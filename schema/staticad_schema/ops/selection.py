@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError
-from ..op import Array, Operand, each
+from ..op import Operand, each
 from ..shapes import broadcast_shapes
-from ..types import ANY, BOOL, REAL, TensorType
+from ..types import ANY, BOOL, REAL, Array, TensorType
 from .arithmetic import multiply
 from .comparison import equal, greater, less, less_equal, logical_and
 from .pointwise import pointwise, same, select

@@ -15,9 +15,9 @@ import numpy as np
 from .. import dims
 from ..dims import Shape, Size
 from ..errors import ArgumentError, ShapeError
-from ..op import Array, Operand, Slices, Widths, each, op
+from ..op import Operand, Slices, Widths, each, op
 from ..shapes import shape_text
-from ..types import INTEGER, DType, TensorType
+from ..types import INTEGER, Array, DType, TensorType
 from .checks import agree, check_axes, check_equal_shapes, check_shape, same_dtype
 from .shape import batch_size, with_batch, zeros
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..dims import Dim
 from ..errors import ArgumentError, DTypeError, PlanError, ShapeError
-from ..op import Array, ArrayValue, SymbolicShape, op
+from ..op import ArrayValue, SymbolicShape, op
 from ..op import constant as no_gradient
 from ..shapes import normalize_axis
-from ..types import REAL, UINT64, DType, TensorType, require_dtype
+from ..types import REAL, UINT64, Array, DType, TensorType, require_dtype
 
 
 def declared(dtype: DType, shape: SymbolicShape) -> TensorType:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..op import Array, Operand
-from ..types import FLOATING, TensorType
+from ..op import Operand
+from ..types import FLOATING, Array, TensorType
 from .arithmetic import divide, multiply, negative, subtract
 from .comparison import equal, isinf, logical_and
 from .exponential import exp, log

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..dims import Dim, Shape, Size
 from ..errors import ShapeError
-from ..op import Array, Operand, constant, op
+from ..op import Operand, constant, op
 from ..shapes import broadcast_shapes
-from ..types import DType, TensorType
+from ..types import Array, DType, TensorType
 from .checks import check_axes, check_shape
 from .index import along, check_indices, gather, in_range, scatter_add
 from .shape import batch_size, moved_axis, permute_dims, with_batch, zeros

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from staticad_schema.errors import StaticadError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.node import Node
-from staticad_schema.types import TensorType, nbytes
+from staticad_schema.types import Array, TensorType, nbytes
 
 # A folded value is kept for the life of the plan, so it may not be much larger than what it
 # replaces; and compiling may not take longer than a few runs would.
 SMALL_BYTES = 4096
 NODE_FLOPS = 1_000_000
 TOTAL_FLOPS = 100_000_000
-
-Array = np.ndarray[Any, Any]
 
 
 class Budget:

@@ -14,9 +14,8 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.types import KINDS, REAL_OF, WIDENED, DType, TensorType
+from staticad_schema.types import KINDS, REAL_OF, WIDENED, Array, DType, TensorType
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 

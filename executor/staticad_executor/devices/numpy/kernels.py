@@ -12,11 +12,10 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.types import BOOL, WIDENED, TensorType
+from staticad_schema.types import BOOL, WIDENED, Array, TensorType
 
 from . import nn
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.types import TensorType
+from staticad_schema.types import Array, TensorType
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 # NumPy's stubs do not know `out` and `keepdims` by position, which is the fastest way.
 _sum: Any = np.add.reduce

@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.errors import CancelledError
+from staticad_schema.types import Array
 
 from .tilecode import Part, SpoiledError, compile_tile, unguarded
 from .tiles import Shape, Tiling, tiling, trim
 from .workers import together
-
-Array = np.ndarray[Any, Any]
 
 # Measured on two cores: calls on fewer elements lose to the cost of a call, and two threads
 # on fewer lose to handing over the interpreter's lock.

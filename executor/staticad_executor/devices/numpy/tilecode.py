@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.types import DType
+from staticad_schema.types import Array, DType
 
 from .elementwise import Elementwise
 
-Array = np.ndarray[Any, Any]
 Call = tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 
 
