@@ -20,10 +20,15 @@ def converted(x: Array, *, dtype: DType) -> Array:
     return x.astype(dtype)
 
 
+def _cast_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
+    # Of a complex cotangent of a real x, the real part.
+    return (g if g.type.dtype == x.type.dtype else cast(g, dtype=x.type.dtype),)
+
+
 @pointwise(
     numpy=converted,
     expr=_ALL_REAL,
-    grad=lambda x, out, g: (g.astype(x.type.dtype),),
+    grad=_cast_grad,
     jvp="linear",
     widen=False,
 )
