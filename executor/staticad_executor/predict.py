@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from staticad_schema.dims import Shape, symbols_of
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, TensorType, nbytes
 
 from .engine import Planner
 from .plan import MemoryUse, Plan
@@ -113,17 +112,13 @@ def explain(engine: Planner, shapes: Shapes | None) -> str:
 def predict(plan: Plan, engine: Planner) -> MemoryPrediction:
     """The memory of one run."""
     boundary = len(plan.output_types) - len(engine.writes)
-    results = sum(map(_nbytes, plan.output_types[:boundary]))
-    writes = sum(map(_nbytes, plan.output_types[boundary:]))
+    results = sum(map(nbytes, plan.output_types[:boundary]))
+    writes = sum(map(nbytes, plan.output_types[boundary:]))
     variables = feeds = 0
     for source, type_ in zip(engine.structure.sources, plan.input_types, strict=True):
         if source.kind == "variable":
-            variables += _nbytes(type_)
+            variables += nbytes(type_)
         elif source.kind == "feed":
-            feeds += _nbytes(type_)
+            feeds += nbytes(type_)
     total = plan.peak_bytes + results + writes + variables + feeds
     return MemoryPrediction(total, plan.peak_bytes, results, writes, variables, feeds, plan.memory)
-
-
-def _nbytes(type_: TensorType) -> int:
-    return math.prod(bind_shape(type_.shape, {})) * type_.dtype.itemsize

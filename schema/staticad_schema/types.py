@@ -16,7 +16,7 @@ import numpy as np
 from . import dims
 from .dims import Shape
 from .errors import ArgumentError, DTypeError, near_miss
-from .shapes import bind_shape, is_static, same_shape
+from .shapes import is_static, same_shape
 
 DType = np.dtype[Any]
 Array = np.ndarray[Any, Any]
@@ -104,7 +104,9 @@ def fits(found: TensorType, declared: TensorType) -> bool:
 
 def nbytes(type_: TensorType) -> int:
     """The size of a value of static type."""
-    return math.prod(bind_shape(type_.shape, {})) * type_.dtype.itemsize
+    shape: Any = type_.shape
+    size: int = math.prod(shape) * type_.dtype.itemsize
+    return size
 
 
 def as_dtype(dtype: Any) -> DType:

@@ -11,7 +11,7 @@ from typing import Any
 
 from staticad_schema.codec import load
 from staticad_schema.graph import Graph
-from staticad_schema.types import TensorType
+from staticad_schema.types import TensorType, nbytes
 
 
 def add_parser(subparsers: Any) -> None:
@@ -82,9 +82,7 @@ def _type(type_: TensorType) -> dict[str, Any]:
 
 def _bytes(type_: TensorType) -> int:
     """The bytes of a value, 0 where a size is symbolic."""
-    if not type_.is_static:
-        return 0
-    return math.prod(map(int, type_.shape)) * type_.dtype.itemsize
+    return nbytes(type_) if type_.is_static else 0
 
 
 def _lines(description: dict[str, Any]) -> list[str]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from staticad_schema.graph import Graph
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
-from .draft import Draft, Fused, Steps, View, nbytes_of
+from .draft import Draft, Fused, Steps, View
 from .slots import Slots
 
 
@@ -138,7 +138,7 @@ def _place(draft: Draft) -> Assigned:
             known = cell_of.get(value)
             type_ = types[value]
             if known is None:
-                size = bytes_of[value] = nbytes_of(type_)
+                size = bytes_of[value] = nbytes(type_)
                 value_bytes += size
                 root = _overwritten(steps, position, value, dying, types, base) if dying else -1
                 if root >= 0:
@@ -156,7 +156,7 @@ def _place(draft: Draft) -> Assigned:
                     cells.append(Cell("slot", type_, slot))
                 cell_of[value] = known
             else:
-                value_bytes += nbytes_of(type_)
+                value_bytes += nbytes(type_)
             writes.append(known)
         live.append(alive)
         for value in made:
@@ -167,11 +167,9 @@ def _place(draft: Draft) -> Assigned:
             alive -= bytes_of[root]
         chosen = steps.kernels[position]
         if isinstance(chosen, Fused):
-            value_bytes += sum(
-                nbytes_of(types[graph.nodes[i].start])
-                for i in steps.nodes[position]
-                if graph.nodes[i].start not in made
-            )
+            kept = set(made)
+            inside = (graph.nodes[i].start for i in steps.nodes[position])
+            value_bytes += sum(nbytes(types[v]) for v in inside if v not in kept)
         instructions.append(
             Instruction(steps.nodes[position], reads, tuple(writes), chosen,
                         steps.numbers[position])
@@ -241,12 +239,12 @@ def _overwritten(
 
 def _read_before(fused: Fused, k: int, out: int) -> bool:
     """Whether a region reads an operand for the last time no later than it writes an output."""
-    if any(kernel.unguarded is not None for kernel, *_ in fused.parts):
+    if any(part.kernel.unguarded is not None for part in fused.parts):
         # A tile with a NaN is computed twice, from operands that must still be there.
         return False
-    writer = next(p for p, part in enumerate(fused.parts) if part[3] == out)
-    readers = [p for p, part in enumerate(fused.parts) if k in part[1]]
-    return max(readers) < writer or (max(readers) == writer and fused.parts[writer][0].overlap)
+    writer = next(p for p, part in enumerate(fused.parts) if part.output == out)
+    readers = [p for p, part in enumerate(fused.parts) if k in part.inputs]
+    return max(readers) < writer or (max(readers) == writer and fused.parts[writer].kernel.overlap)
 
 
 def _constant(bound: Bound, graph: Graph, value: int) -> Array:

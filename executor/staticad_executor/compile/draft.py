@@ -21,16 +21,19 @@ from staticad_schema.types import Array, TensorType
 from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
 from ..devices.numpy.region import WHOLE_ELEMENTS
+from ..devices.numpy.tilecode import Part
+from ..devices.numpy.tiles import Shape, contiguous
 from .bind import Bound
 
 View = Callable[[Array], Array]
 
 
 class Fused(NamedTuple):
-    """A large region: its shape, and for each node (kernel, inputs, output) as `Part` has them."""
+    """A large region: its shape, the (shape, strides) of each operand, and its nodes."""
 
-    shape: tuple[int, ...]
-    parts: tuple[tuple[Elementwise, tuple[int, ...], Any, int], ...]
+    shape: Shape
+    layouts: tuple[tuple[Shape, Shape], ...]
+    parts: tuple[Part, ...]
 
 
 class Steps:
@@ -142,9 +145,10 @@ class Draft:
         found = self.models.get(value)
         if found is None:
             type_ = self.types[value]
-            item = np.empty((), f"V{type_.dtype.itemsize}")
-            found = as_strided(item, type_.shape, strides_of(type_))  # type: ignore[arg-type]
-            self.models[value] = found
+            shape: Any = type_.shape
+            size = type_.dtype.itemsize
+            item: Array = np.empty((), f"V{size}")
+            found = self.models[value] = as_strided(item, shape, contiguous(shape, size))
         return found
 
     def contiguous(self, value: int) -> int:
@@ -198,28 +202,30 @@ class Draft:
         """One instruction for all nodes."""
         nodes, types = self.graph.nodes, self.types
         operands: dict[int, int] = {}
+        # Where each value is among the operands, then the nodes' results.
+        position: dict[int, int] = {}
         made = {nodes[index].start for index in members}
         for index in members:
             for value in nodes[index].inputs:
-                if value not in made:
-                    operands.setdefault(self.walked(value), len(operands))
-        position = dict(operands)
-        for value, copy in self.copies.items():
-            if copy in operands:
-                position[value] = operands[copy]
+                if value not in made and value not in position:
+                    position[value] = operands.setdefault(self.walked(value), len(operands))
         outputs = [v for v in leaving if v in made]
         order = {v: k for k, v in enumerate(outputs)}
         parts = []
         for index in members:
             node = nodes[index]
-            parts.append((
-                self.elementwise(index, node), tuple([position[v] for v in node.inputs]),
-                types[node.start].dtype, order.get(node.start, -1),
-            ))  # fmt: skip
+            parts.append(
+                Part(
+                    self.elementwise(index, node), tuple([position[v] for v in node.inputs]),
+                    types[node.start].dtype, order.get(node.start, -1),
+                )
+            )  # fmt: skip
             position[node.start] = len(operands) + len(parts) - 1
         shape: Any = types[nodes[members[0]].start].shape
+        models = [self.model(value) for value in operands]
+        layouts = tuple([(model.shape, model.strides) for model in models])
         self.steps.add(
-            tuple(members), tuple(operands), tuple(outputs), Fused(shape, tuple(parts)),
+            tuple(members), tuple(operands), tuple(outputs), Fused(shape, layouts, tuple(parts)),
             len(self.kinds) - 1,
         )  # fmt: skip
 
@@ -262,23 +268,3 @@ def _look(node: Node, attributes: dict[str, Any], out: TensorType) -> View | Non
         case "after" | "identity" | "stop_gradient":
             return lambda x: x
     return None
-
-
-def strides_of(type_: TensorType) -> tuple[int, ...]:
-    """The strides in bytes of a contiguous array of static type."""
-    shape: Any = type_.shape
-    step = type_.dtype.itemsize
-    strides = []
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
-
-
-def nbytes_of(type_: TensorType) -> int:
-    """The bytes of a value of static type."""
-    shape: Any = type_.shape
-    size = type_.dtype.itemsize
-    for n in shape:
-        size *= n
-    return size

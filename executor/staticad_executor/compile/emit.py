@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.graph import Graph
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.region import Region
-from ..devices.numpy.tilecode import Part
 from ..plan import Call, MemoryUse, Plan, Step, Workspace
+from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
 from .draft import Fused
 
-PAGE = 4096
 # Cancelling is looked for this often; a call on small arrays takes about half a microsecond.
 CHUNK_CALLS = 64
 # A call that moves more bytes than this is a chunk of its own.
@@ -124,15 +123,10 @@ def _bound_graph(assigned: Assigned) -> Graph:
 def _region(item: Instruction, fused: Fused, assigned: Assigned, threads: int) -> Region | None:
     if 0 in fused.shape:
         return None
-    operands = []
-    models = _models(assigned, item.reads)
-    for model in models:
-        operands.append((model.shape, model.strides))
-    parts = [Part(*part) for part in fused.parts]
     read = {_place_of(assigned.cells, k) for k in item.reads}
     # A result in the place of an operand may not be there before the operand is read.
     early = [_place_of(assigned.cells, k) not in read for k in item.writes]
-    return Region(fused.shape, operands, parts, threads, early)
+    return Region(fused.shape, fused.layouts, fused.parts, threads, early)
 
 
 def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:
@@ -140,29 +134,6 @@ def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:
     while cells[index].kind == "view":
         index = cells[index].at
     return cells[index].kind, cells[index].at
-
-
-def _models(assigned: Assigned, reads: Sequence[int]) -> list[Array]:
-    """Arrays laid out as the cells are, without their memory."""
-    models = []
-    for index in reads:
-        looks = []
-        cell = assigned.cells[index]
-        while cell.kind == "view":
-            looks.append(cell.payload)
-            cell = assigned.cells[cell.at]
-        shape: Any = cell.type.shape
-        strides = []
-        step = cell.type.dtype.itemsize
-        for size in reversed(shape):
-            strides.append(step)
-            step *= size
-        item = np.empty((), f"V{cell.type.dtype.itemsize}")
-        model: Array = np.lib.stride_tricks.as_strided(item, shape, tuple(reversed(strides)))
-        for look in reversed(looks):
-            model = look(model)
-        models.append(model)
-    return models
 
 
 def _initial(
@@ -200,11 +171,11 @@ def _layout(slots: Sequence[int]) -> tuple[list[int], int]:
     return offsets, at
 
 
-def _aligned_bytes(nbytes: int) -> Array:
+def _aligned_bytes(count: int) -> Array:
     """Page-aligned memory."""
-    memory = np.empty(nbytes + PAGE, np.uint8)
+    memory = np.empty(count + PAGE, np.uint8)
     shift = -memory.ctypes.data % PAGE
-    return memory[shift : shift + nbytes]
+    return memory[shift : shift + count]
 
 
 def _chunks(
@@ -219,8 +190,7 @@ def _chunks(
         for k in item.writes:
             size = large.get(k)
             if size is None:
-                type_ = cells[k].type
-                size = large[k] = type_.dtype.itemsize * _count(type_)
+                size = large[k] = nbytes(cells[k].type)
             heavy += size
         if len(current) >= CHUNK_CALLS or heavy > CHUNK_BYTES:
             chunks.append(tuple(current))
@@ -228,14 +198,6 @@ def _chunks(
     if current:
         chunks.append(tuple(current))
     return tuple(chunks)
-
-
-def _count(type_: TensorType) -> int:
-    shape: Any = type_.shape
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
@@ -293,6 +255,5 @@ def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     for slot, (index, type_) in holder.items():
         if slot in used:
             site = graph.site(graph.nodes[index].site)
-            nbytes = type_.dtype.itemsize * _count(type_)
-            uses.append(MemoryUse(nbytes, graph.node_name(index), type_, str(site or "")))
+            uses.append(MemoryUse(nbytes(type_), graph.node_name(index), type_, str(site or "")))
     return tuple(sorted(uses, key=lambda use: -use.nbytes))

@@ -7,6 +7,7 @@ region is cut never changes a bit, because no elementwise kernel looks at anothe
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +19,7 @@ from staticad_schema.errors import CancelledError
 from staticad_schema.types import Array
 
 from .tilecode import Part, SpoiledError, compile_tile, unguarded
-from .tiles import Shape, Tiling, tiling, trim
+from .tiles import Shape, Tiling, contiguous, tiling, trim
 from .workers import together
 
 # Measured on two cores: calls on fewer elements lose to the cost of a call, and two threads
@@ -48,12 +49,12 @@ class Region:
     ) -> None:
         outputs = len(early)
         count = len(operands) + outputs
-        total = int(np.prod(shape))
+        total = math.prod(shape)
         self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
         itemsizes = [part.dtype.itemsize for part in parts if part.output >= 0]
         trims = [trim(*layout) for layout in operands]
         layouts = [_trimmed(layout, index) for layout, index in zip(operands, trims, strict=True)]
-        layouts += [(shape, _contiguous(shape, itemsize)) for itemsize in itemsizes]
+        layouts += [(shape, contiguous(shape, itemsize)) for itemsize in itemsizes]
         elements = TILE_ELEMENTS if self.threads == 1 else THREADED_ELEMENTS
         self.cut: Tiling = tiling(shape, layouts, elements)
         self.trims = [*trims, *[None] * outputs]
@@ -67,7 +68,7 @@ class Region:
     @property
     def scratch_bytes(self) -> int:
         """The bytes of registers that one thread needs."""
-        return sum(_rounded(_size(self.cut.full) * d.itemsize) for d in self.registers)
+        return sum(_rounded(math.prod(self.cut.full) * d.itemsize) for d in self.registers)
 
     def text(self) -> str:
         """The tiles, for `explain`."""
@@ -152,7 +153,7 @@ def _cells(region: Region, scratch: Array, shape: Shape | None) -> list[Any]:
     first = region.cells - len(region.registers)
     for k, dtype in enumerate(region.registers):
         cells[first + k] = np.ndarray(shape, dtype, scratch, at)
-        at += _rounded(_size(region.cut.full) * dtype.itemsize)
+        at += _rounded(math.prod(region.cut.full) * dtype.itemsize)
     return cells
 
 
@@ -177,21 +178,6 @@ def _trimmed(layout: tuple[Shape, Shape], index: tuple[slice, ...] | None) -> tu
         return layout
     shape = tuple(1 if i.stop == 1 else size for i, size in zip(index, layout[0], strict=True))
     return shape, layout[1]
-
-
-def _contiguous(shape: Shape, itemsize: int) -> Shape:
-    strides = []
-    for size in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= size
-    return tuple(reversed(strides))
-
-
-def _size(shape: Shape) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
 
 
 def _rounded(nbytes: int) -> int:

@@ -14,6 +14,15 @@ from typing import NamedTuple
 Shape = tuple[int, ...]
 
 
+def contiguous(shape: Shape, itemsize: int) -> Shape:
+    """The strides in bytes of an array in C order."""
+    strides = []
+    for size in reversed(shape):
+        strides.append(itemsize)
+        itemsize *= size
+    return tuple(reversed(strides))
+
+
 class Tiling(NamedTuple):
     """shape: the merged axes.  operands: each operand's shape over them, with 1 where it is
     broadcast, or None for a 0-d operand.  tiles: (loop indices, start, stop of the cut axis).
