@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from staticad_schema.errors import ExecutionError, StaticadError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
+
+# Longer names of calls in calls are shortened: all names of a chain of calls together would
+# otherwise take its length squared.
+LONG_NAME = 200
+
+
+def nested_name(outer: str, name: str) -> str:
+    """The name of what stands in a body: "call/name", of calls in calls "call/…/name" where
+    there are many."""
+    if len(outer) > LONG_NAME:
+        head, cut, _ = outer.partition("/…")
+        outer = (head if cut else outer[: LONG_NAME // 2].rpartition("/")[0]) + "/…"
+    return f"{outer}/{name}" if outer else name
 
 
 def node_failure(
@@ -22,7 +36,7 @@ def node_failure(
     else becomes an ExecutionError, whose cause the caller sets with `raise … from error`.
     """
     node = graph.nodes[index]
-    asked = f"{node.op} {'/'.join((*within, graph.node_name(index)))!r}"
+    asked = f"{node.op} {reduce(nested_name, (*within, graph.node_name(index)))!r}"
     site, forward_site = graph.site(node.site), graph.site(node.forward_site)
     given = [
         f"{graph.value_name(v)!r} {type_}" + (f" ({where})" if where else "")

@@ -20,7 +20,7 @@ from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.ops.control import inner_path
-from staticad_schema.types import Array, TensorType, array_type
+from staticad_schema.types import Array, array_type
 
 from .failure import node_failure
 from .selection import Selection, ordered_writes, require_fed, select
@@ -28,13 +28,18 @@ from .sizes import Sizes
 
 
 class Observation(NamedTuple):
-    """A node that has just run.  within: the nodes whose bodies this one is in, outermost first."""
+    """A node that has just run."""
 
     graph: Graph
     node_index: int
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
-    within: tuple[str, ...]
+    place: Activation
+
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The nodes whose bodies this one is in, outermost first."""
+        return self.place.within()
 
 
 Observe = Callable[[Observation], None]
@@ -74,18 +79,68 @@ def interpret(
         if name in graph.variable_specs:
             sizes.bind_variable(graph, name, variables[name].shape)
     sizes.check()
-    run = _Run(graph, feeds, variables, run_number, observe, cancel)
-    values = run.evaluate(graph, selection, fetches, feeds, Frame(sizes.values))
-    return Result(values, run.written, selection.draws)
+    run = _Run(graph, selection, feeds, variables, run_number, observe, cancel)
+    behind = ordered_writes(graph, selection, feeds)
+    outermost = Activation(graph, selection.nodes, fetches, feeds, sizes.values, behind)
+    return Result(run.evaluate(outermost), run.written, selection.draws)
 
 
-class Frame(NamedTuple):
-    """Where an evaluation is: sizes of the symbols, the path of the calls (None outside a
-    body), and the names of the nodes that called."""
+class Activation:
+    """A graph or body that is being evaluated: how far, and the values that are still needed.
 
-    sizes: Mapping[str, int]
-    path: int | None = None
-    within: tuple[str, ...] = ()
+    sizes: of the symbols.  behind: for reads that are ordered behind a write, that write.
+    path: of the calls, None outside a body.  caller: where this one is called from.
+    """
+
+    __slots__ = (
+        "behind", "caller", "feeds", "fetches", "graph", "index", "path", "remaining", "sizes",
+        "uses", "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: Sequence[int],
+        fetches: Sequence[int],
+        feeds: Mapping[int, Array],
+        sizes: Mapping[str, int],
+        behind: Mapping[int, int] | None = None,
+        path: int | None = None,
+        caller: Activation | None = None,
+    ) -> None:
+        self.graph = graph
+        self.remaining = iter(nodes)
+        self.index = -1
+        self.fetches = fetches
+        self.feeds = feeds
+        self.sizes = sizes
+        self.behind = behind or {}
+        self.path = path
+        self.caller = caller
+        self.values: dict[int, Array] = dict(feeds)
+        self.uses = dict.fromkeys(fetches, 1)
+        for index in nodes:
+            for v in self.read_by(index):
+                self.uses[v] = self.uses.get(v, 0) + 1
+
+    def read_by(self, index: int) -> tuple[int, ...]:
+        """The values that a node looks at."""
+        inputs = self.graph.nodes[index].inputs
+        write = self.behind.get(index)
+        return inputs if write is None else (*inputs, self.graph.nodes[write].start)
+
+    def results(self) -> list[Array]:
+        """The fetched values, at the end."""
+        return [self.values[v] for v in self.fetches]
+
+    def within(self) -> tuple[str, ...]:
+        """The names of the nodes that called, outermost first."""
+        names = []
+        place = self.caller
+        while place is not None:
+            names.append(place.graph.node_name(place.index))
+            place = place.caller
+        return tuple(reversed(names))
 
 
 class _Run:
@@ -94,6 +149,7 @@ class _Run:
     def __init__(
         self,
         graph: Graph,
+        selection: Selection,
         feeds: Mapping[int, Array],
         variables: Mapping[str, Array],
         run_number: int,
@@ -101,6 +157,7 @@ class _Run:
         cancel: threading.Event | None,
     ) -> None:
         self.functions: Mapping[str, Function] = graph.functions
+        self.bodies = selection.bodies
         self.variables = variables
         # What bodies read: where a variable's value at the start of the run is fed, that.
         self.starts = dict(variables)
@@ -113,64 +170,63 @@ class _Run:
         self.cancel = cancel
         self.written: dict[str, Array] = {}
 
-    def evaluate(
-        self,
-        graph: Graph,
-        selection: Selection,
-        fetches: Sequence[int],
-        feeds: Mapping[int, Array],
-        frame: Frame,
-    ) -> list[Array]:
-        """The fetched values of a graph or body whose inputs are in `feeds`."""
-        values: dict[int, Array] = dict(feeds)
-        behind = ordered_writes(graph, selection, feeds)
-        uses = dict.fromkeys(fetches, 1)
-        for index in selection.nodes:
-            for v in graph.nodes[index].inputs:
-                uses[v] = uses.get(v, 0) + 1
-        for index in behind.values():
-            uses[graph.nodes[index].start] = uses.get(graph.nodes[index].start, 0) + 1
-        for index in selection.nodes:
+    def evaluate(self, outermost: Activation) -> list[Array]:
+        """The fetched values of a graph whose inputs are fed; bodies are entered without
+        recursion."""
+        stack = [outermost]
+        while True:
+            place = stack[-1]
+            try:
+                entered = self._advance(place)
+            except Exception as error:
+                node = place.graph.nodes[place.index]
+                types = [array_type(place.values[v]) for v in node.inputs]
+                failure = node_failure(place.graph, place.index, error, types, place.within())
+                raise failure from (None if failure is error else error)
+            if entered is not None:
+                stack.append(entered)
+                continue
+            stack.pop()
+            if not stack:
+                return place.results()
+            self._finish(stack[-1], tuple(place.results()))
+
+    def _advance(self, place: Activation) -> Activation | None:
+        """Evaluate until the end (None) or a call (what is to be evaluated for it)."""
+        for index in place.remaining:
+            place.index = index
             if self.cancel is not None and self.cancel.is_set():
                 raise CancelledError("the run was cancelled", asked="run")
-            node = graph.nodes[index]
-            inputs = tuple(values[v] for v in node.inputs)
-            types = tuple(array_type(a) for a in inputs)
-            try:
-                if index in behind:
-                    outputs: tuple[Array, ...] = (values[graph.nodes[behind[index]].start],)
-                else:
-                    outputs = self._node(graph, index, node, inputs, types, frame)
-            except Exception as error:
-                failure = node_failure(graph, index, error, types, frame.within)
-                raise failure from (None if failure is error else error)
-            if self.observe is not None:
-                self.observe(Observation(graph, index, inputs, outputs, frame.within))
-            for v, array in zip(node.outputs, outputs, strict=True):
-                if v not in feeds and v in uses:
-                    values[v] = array
-            released = [*node.inputs]
-            if index in behind:
-                released.append(graph.nodes[behind[index]].start)
-            for v in released:
-                uses[v] -= 1
-                if not uses[v]:
-                    del values[v]
-        return [values[v] for v in fetches]
+            if place.graph.nodes[index].op == "call":
+                return self._call(place)
+            self._finish(place, self._outputs(place))
+        return None
 
-    def _node(
-        self,
-        graph: Graph,
-        index: int,
-        node: Node,
-        inputs: tuple[Array, ...],
-        types: tuple[TensorType, ...],
-        frame: Frame,
-    ) -> tuple[Array, ...]:
+    def _finish(self, place: Activation, outputs: tuple[Array, ...]) -> None:
+        """Enter the outputs of the present node, and let go of what nobody needs any more."""
+        index, values, uses = place.index, place.values, place.uses
+        node = place.graph.nodes[index]
+        if self.observe is not None:
+            inputs = tuple(values[v] for v in node.inputs)
+            self.observe(Observation(place.graph, index, inputs, outputs, place))
+        for v, array in zip(node.outputs, outputs, strict=True):
+            if v not in place.feeds and v in uses:
+                values[v] = array
+        for v in place.read_by(index):
+            uses[v] -= 1
+            if not uses[v]:
+                del values[v]
+
+    def _outputs(self, place: Activation) -> tuple[Array, ...]:
+        graph, index = place.graph, place.index
+        if index in place.behind:
+            return (place.values[graph.nodes[place.behind[index]].start],)
+        node = graph.nodes[index]
+        inputs = tuple(place.values[v] for v in node.inputs)
         name = node.attributes.get("variable", "")
         match node.op:
             case "variable" | "read_variable":
-                return ((self.variables if frame.path is None else self.starts)[name],)
+                return ((self.variables if place.path is None else self.starts)[name],)
             case "run_number":
                 return (np.array(self.run_number, np.uint64),)
             case "assign":
@@ -181,46 +237,50 @@ class _Run:
                 return (self._write(name, _update(op, old, inputs[0])),)
             case "group":
                 return ()
-        attributes = bound(node.attributes, frame.sizes)
-        if frame.path is not None and "path" in attributes:
-            attributes = {**attributes, "path": inner_path(frame.path, attributes["path"])}
-        if node.op == "call":
-            within = (*frame.within, graph.node_name(index))
-            return self._call(attributes, inputs, Frame(frame.sizes, attributes["path"], within))
+        attributes = self._attributes(place, node)
         resolved = {
             key: self.functions[value] if type(value) is FunctionRef else value
             for key, value in attributes.items()
         }
-        out_types = node.definition.output_types(types, resolved)
+        out_types = node.definition.output_types(tuple(map(array_type, inputs)), resolved)
         if node.definition.numpy is None and node.definition.expand is not None:
-            return self._expanded(node.definition, inputs, attributes, frame)
+            return self._expanded(place, node.definition, inputs, attributes)
         return evaluate(node.definition, inputs, attributes, out_types)
+
+    def _attributes(self, place: Activation, node: Node) -> dict[str, Any]:
+        """A node's attributes with sizes, and with the path of the calls that lead to it."""
+        attributes = bound(node.attributes, place.sizes)
+        if place.path is not None and "path" in attributes:
+            attributes = {**attributes, "path": inner_path(place.path, attributes["path"])}
+        return attributes
 
     def _write(self, name: str, array: Array) -> Array:
         self.written[name] = array
         return array
 
-    def _call(
-        self, attributes: dict[str, Any], arguments: tuple[Array, ...], frame: Frame
-    ) -> tuple[Array, ...]:
-        """The outputs of a body.  Its symbols are bound by its arguments; what they leave open
-        are the caller's."""
+    def _call(self, place: Activation) -> Activation:
+        """The body that the present node calls.  Its symbols are bound by its arguments; what
+        they leave open are the caller's."""
+        node = place.graph.nodes[place.index]
+        attributes = self._attributes(place, node)
         function = self.functions[attributes["function"]]
+        arguments = [place.values[v] for v in node.inputs]
         feeds = dict(zip(function.inputs, arguments, strict=True))
-        selection = select(function.body, function.outputs, (), feeds, self.functions)
         inner = Sizes()
         for value, array in feeds.items():
             inner.bind_value(function.body, value, array.shape)
         inner.check()
-        frame = frame._replace(sizes={**frame.sizes, **inner.values})
-        return tuple(self.evaluate(function.body, selection, function.outputs, feeds, frame))
+        return Activation(
+            function.body, self.bodies[function.name].nodes, function.outputs, feeds,
+            {**place.sizes, **inner.values}, path=attributes["path"], caller=place,
+        )  # fmt: skip
 
     def _expanded(
         self,
+        place: Activation,
         definition: Op,
         operands: tuple[Array, ...],
         attributes: dict[str, Any],
-        frame: Frame,
     ) -> tuple[Array, ...]:
         """The outputs of an op whose meaning is its expansion."""
         graph = Graph()
@@ -230,10 +290,10 @@ class _Run:
             feeds[graph.append(OPS["parameter"], (), declared).start] = array
         handles = [graph.handle(v) for v in feeds]
         outputs = [h.id for h in definition.expansion(handles, attributes)]
-        selection = select(graph, outputs, (), feeds, self.functions)
+        nodes = select(graph, outputs, (), feeds, self.functions).nodes
         # The attributes hold the path already.
-        frame = frame._replace(path=None)
-        return tuple(self.evaluate(graph, selection, outputs, feeds, frame))
+        inner = Activation(graph, nodes, outputs, feeds, place.sizes, caller=place)
+        return tuple(self.evaluate(inner))
 
 
 def _update(op: str, old: Array, x: Array) -> Array:

@@ -7,11 +7,14 @@ constant or held by a variable is data.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from staticad_schema.errors import ExecutionError
 from staticad_schema.types import INEXACT, KINDS, Array, array_type
 
+from .failure import nested_name
 from .interpret import Observation
 
 _DATA = ("constant", "placeholder", "parameter", "variable", "read_variable")
@@ -48,12 +51,10 @@ def _failure(
         f"{graph.value_name(v)!r} {array_type(a)}: {statistics(a)}"
         for v, a in zip(node.inputs, seen.inputs, strict=True)
     ]
-    asked = f"{node.op} {graph.node_name(seen.node_index)!r}"
-    if seen.within:
-        asked += f", in the body called by {' / '.join(map(repr, seen.within))}"
+    name = reduce(nested_name, (*seen.within, graph.node_name(seen.node_index)))
     return ExecutionError(
         f"{bad} is {'carried on' if carried else 'born'} here",
-        asked=asked,
+        asked=f"{node.op} {name!r}",
         expected="finite values, by check_numerics",
         found=f"{graph.value_name(value)!r} {array_type(array)}: {statistics(array)}; from "
         + ("; ".join(operands) or "no operands"),

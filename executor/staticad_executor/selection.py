@@ -8,27 +8,36 @@ what it alone would have needed or written does not happen either.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
-from staticad_schema.op import FunctionRef
 
 READS = ("variable", "read_variable")
 UPDATES = ("assign_add", "assign_sub")
+
+# A call stands for all nodes of its body, and a body that calls twice what calls twice … for
+# more than any memory holds.  At about a kilobyte a node this is the most that a run may be.
+MOST_NODES_OF_CALLS = 1 << 20
+# Numbers of nodes are not counted beyond this.
+_COUNTLESS = 10**12
 
 
 @dataclass(frozen=True)
 class Selection:
     """nodes: indices, ascending. reads: variables whose value at the start is needed, in
     order of first use.  writes: variables written, in order of first write.  draws: whether
-    random bits are drawn.  missing: placeholders that are needed and not fed."""
+    random bits are drawn.  missing: placeholders that are needed and not fed.  called: how
+    many nodes the calls among the nodes stand for.  bodies: what of each called body its
+    outputs need, by name; also of bodies that are called by others."""
 
     nodes: tuple[int, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     draws: bool
     missing: tuple[int, ...]
+    called: int
+    bodies: Mapping[str, Selection] = field(repr=False, compare=False)
 
 
 def select(
@@ -38,12 +47,37 @@ def select(
     fed: Collection[int],
     functions: Mapping[str, Function] | None = None,
 ) -> Selection:
-    """What the fetches need.  Linear in what is selected.
+    """What the fetches need.  Linear in what is selected, each body counted once.
 
     functions: the table in which bodies are found, by default the graph's; a body's graph
-    may have none of its own.
+    may have none of its own.  Raises PlanError for calls that stand for too many nodes.
     """
     functions = graph.functions if functions is None else functions
+    chosen = _needed(graph, values, effects, fed)
+    bodies: dict[str, Selection] = {}
+    _enter_bodies(_called(graph, chosen), functions, bodies)
+    found = _selection(graph, chosen, bodies)
+    if found.called > MOST_NODES_OF_CALLS:
+        index = max(
+            (i for i in chosen if graph.nodes[i].op == "call"),
+            key=lambda i: _size(bodies[graph.nodes[i].attributes["function"]]),
+        )
+        node = graph.nodes[index]
+        raise PlanError(
+            "the calls stand for too many nodes",
+            asked=f"call {graph.node_name(index)!r} of {str(node.attributes['function'])!r}",
+            expected=f"at most {MOST_NODES_OF_CALLS:,} nodes in the bodies of all calls",
+            found=f"{found.called:,}" + (" or more" if found.called == _COUNTLESS else ""),
+            site=graph.site(node.site),
+            forward_site=graph.site(node.forward_site),
+        )
+    return found
+
+
+def _needed(
+    graph: Graph, values: Sequence[int], effects: Sequence[int], fed: Collection[int]
+) -> tuple[int, ...]:
+    """Indices, ascending, of the nodes that values and effects need."""
     nodes, producers = graph.nodes, graph.producers
     stack = [producers[v] for v in values if v not in fed]
     stack += [e for e in effects if not _is_fed(graph, e, fed)]
@@ -60,35 +94,67 @@ def select(
             if p not in seen and not _is_fed(graph, p, fed):
                 seen.add(p)
                 stack.append(p)
-    chosen = tuple(sorted(seen))
+    return tuple(sorted(seen))
+
+
+def _called(graph: Graph, chosen: Sequence[int]) -> list[str]:
+    """The bodies that the chosen nodes call."""
+    nodes = graph.nodes
+    found = [nodes[i].attributes["function"] for i in chosen if nodes[i].op == "call"]
+    return list(dict.fromkeys(found))
+
+
+def _enter_bodies(
+    names: Sequence[str], functions: Mapping[str, Function], bodies: dict[str, Selection]
+) -> None:
+    """Fill `bodies` with what is called, innermost first, without recursion."""
+    chosen: dict[str, tuple[int, ...]] = {}
+    stack = list(names)
+    while stack:
+        name = stack[-1]
+        function = functions[name]
+        if name not in chosen:
+            chosen[name] = _needed(function.body, function.outputs, (), frozenset(function.inputs))
+        inner = [n for n in _called(function.body, chosen[name]) if n not in bodies]
+        if inner:
+            stack += inner
+            continue
+        stack.pop()
+        if name not in bodies:
+            bodies[name] = _selection(function.body, chosen[name], bodies)
+
+
+def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selection]) -> Selection:
+    """What the chosen nodes do, given what the bodies that they call do."""
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     missing = []
     draws = False
+    called = 0
     for index in chosen:
-        node = nodes[index]
+        node = graph.nodes[index]
         if node.op == "placeholder":
             missing.append(index)
         elif node.op in READS:
             reads[node.attributes["variable"]] = None
         elif node.op == "random_bits":
             draws = True
+        elif node.op == "call":
+            inner = bodies[node.attributes["function"]]
+            reads.update(dict.fromkeys(inner.reads))
+            draws = draws or inner.draws
+            called = min(called + _size(inner), _COUNTLESS)
         elif node.definition.effect == "writes":
             name = node.attributes["variable"]
             writes[name] = None
             if node.op in UPDATES:
                 reads[name] = None
-        else:
-            for function in _bodies(node.attributes, functions):
-                inner = select_body(function, functions)
-                reads.update(dict.fromkeys(inner.reads))
-                draws = draws or inner.draws
-    return Selection(chosen, tuple(reads), tuple(writes), draws, tuple(missing))
+    return Selection(chosen, tuple(reads), tuple(writes), draws, tuple(missing), called, bodies)
 
 
-def select_body(function: Function, functions: Mapping[str, Function]) -> Selection:
-    """What a function's outputs need."""
-    return select(function.body, function.outputs, (), frozenset(function.inputs), functions)
+def _size(body: Selection) -> int:
+    """The nodes that a call of the body stands for."""
+    return len(body.nodes) + body.called
 
 
 def require_fed(graph: Graph, selection: Selection) -> None:
@@ -153,7 +219,3 @@ def ordered_writes(graph: Graph, selection: Selection, fed: Collection[int]) -> 
 def _is_fed(graph: Graph, index: int, fed: Collection[int]) -> bool:
     outputs = graph.nodes[index].outputs
     return bool(fed) and len(outputs) > 0 and all(v in fed for v in outputs)
-
-
-def _bodies(attributes: Mapping[str, object], functions: Mapping[str, Function]) -> list[Function]:
-    return [functions[value] for value in attributes.values() if type(value) is FunctionRef]

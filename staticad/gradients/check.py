@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from staticad_executor import Session
-from staticad_executor.selection import select, select_body
+from staticad_executor.selection import Selection, select
 from staticad_schema.errors import GradientError
-from staticad_schema.graph import Graph, Node
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF, Array
@@ -364,7 +365,7 @@ def _refuse_randomness(graph: Graph, targets: list[Any], run: int | None) -> Non
     chosen = select(graph, [y.id for y in targets], (), ())
     if run is not None or not chosen.draws:
         return
-    index = next(i for i in chosen.nodes if _draws(graph, graph.nodes[i]))
+    index = next(i for i in chosen.nodes if _draws(graph.nodes[i], chosen))
     node = graph.nodes[index]
     raise GradientError(
         "the graph draws random numbers, which would change between evaluations",
@@ -375,9 +376,9 @@ def _refuse_randomness(graph: Graph, targets: list[Any], run: int | None) -> Non
     )
 
 
-def _draws(graph: Graph, node: Node) -> bool:
+def _draws(node: Node, chosen: Selection) -> bool:
     """Whether a node draws random numbers, itself or in a body."""
     if OPS[node.op].effect == "random":
         return True
-    bodies = [graph.function(v) for v in node.attributes.values() if type(v) is FunctionRef]
-    return any(select_body(body, graph.functions).draws for body in bodies)
+    called = [chosen.bodies[v] for v in node.attributes.values() if type(v) is FunctionRef]
+    return any(body.draws for body in called)

@@ -66,7 +66,7 @@ def test_bodies_are_watched_and_name_their_caller() -> None:
     ):
         session.run(y, {x: [1, -1]})
     text = str(info.value)
-    assert "log 'inside', in the body called by 'call_" in text
+    assert "log 'call_1/inside'" in text
     assert "test_interpret.py" in text
 
 

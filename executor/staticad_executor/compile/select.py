@@ -7,7 +7,7 @@ nodes with an outside effect (print, check) are left: all others have become dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from staticad_schema.attributes import is_symbolic
@@ -18,8 +18,9 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.control import bind_arguments, inner_path, substituted
 from staticad_schema.types import TensorType
 
+from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
-from ..selection import ordered_writes, require_fed, select_body
+from ..selection import Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 
 
@@ -31,12 +32,13 @@ def select(
 ) -> Program:
     """The program of the fetched values and effects, cut at the fed values.
 
-    Raises PlanError for a placeholder that is needed and not fed.
+    Raises PlanError for a placeholder that is needed and not fed, and for calls that stand
+    for too many nodes.
     """
     chosen = needed_nodes(graph, fetches, effects, feeds)
     require_fed(graph, chosen)
-    flow = _Flow(graph, feeds)
-    flow.run(chosen.nodes, ordered_writes(graph, chosen, feeds))
+    flow = _Flow(graph, feeds, chosen)
+    flow.run(ordered_writes(graph, chosen, feeds))
     flow.add_sizes()
     values = flow.frame.values
     fetched = tuple(flow.value(v) if v not in values else values[v] for v in fetches)
@@ -55,12 +57,21 @@ def select(
 class _Frame:
     """One graph being copied: the selected one, or a body inside it."""
 
-    __slots__ = ("awaited", "call", "graph", "indices", "path", "prefix", "symbols", "values")
+    __slots__ = (
+        "awaited", "base", "call", "call_index", "effects", "graph", "indices", "path", "prefix",
+        "symbols", "values",
+    )  # fmt: skip
 
-    def __init__(self, graph: Graph, indices: Iterator[int], call: Node | None) -> None:
+    def __init__(
+        self, graph: Graph, indices: Iterator[int], call: Node | None = None, call_index: int = -1
+    ) -> None:
         self.graph = graph
         self.indices = indices
         self.call = call
+        self.call_index = call_index
+        # What the call waits for, and how many effects there were before it.
+        self.base: tuple[int, ...] = ()
+        self.effects = 0
         self.values: dict[int, int] = {}
         # Node index to the program's nodes that must have run; only for what involves io.
         self.awaited: dict[int, tuple[int, ...]] = {}
@@ -72,9 +83,10 @@ class _Frame:
 class _Flow:
     """The program under construction."""
 
-    def __init__(self, graph: Graph, feeds: Mapping[int, TensorType]) -> None:
+    def __init__(self, graph: Graph, feeds: Mapping[int, TensorType], chosen: Selection) -> None:
         self.graph = graph
         self.feeds = feeds
+        self.bodies = chosen.bodies
         self.out = empty_like(graph)
         self.sources: dict[tuple[str, int | str], Source] = {}
         self.effects: list[int] = []
@@ -84,11 +96,10 @@ class _Flow:
         # The program's values of another type than the graph says: a variable of symbolic size
         # may be set to another size, and what reads it behind that is inferred again.
         self.retyped: set[int] = set()
-        self.frame = _Frame(graph, iter(()), None)
+        self.frame = _Frame(graph, iter(chosen.nodes))
 
-    def run(self, indices: Sequence[int], late: Mapping[int, int]) -> None:
+    def run(self, late: Mapping[int, int]) -> None:
         """Copy the selected nodes; bodies are entered without recursion."""
-        self.frame.indices = iter(indices)
         stack = [self.frame]
         while stack:
             frame = stack[-1]
@@ -98,14 +109,7 @@ class _Flow:
                 continue
             stack.pop()
             if frame.call is not None:
-                outputs = self.graph.function(frame.call.attributes["function"]).outputs
-                caller = stack[-1]
-                for k, output in enumerate(outputs):
-                    value, made = frame.call.start + k, frame.values[output]
-                    if self.out.types[made] != frame.call.types[k]:
-                        self.retyped.add(made)
-                    if not (caller.call is None and value in self.feeds):
-                        caller.values[value] = made
+                self.leave(frame, frame.call, stack[-1])
 
     def copy_frame(self, frame: _Frame, late: Mapping[int, int]) -> _Frame | None:
         """Copy until the frame ends (None) or a call is met (the frame of its body)."""
@@ -127,10 +131,11 @@ class _Flow:
                 continue
             if node.op == "call":
                 return self.enter(frame, index, node, inputs)
-            after = self.after(frame, index, node, inputs) if self.involved else ()
-            if node.op == "group":
-                continue
             if node.op == "parameter" and not outer:
+                continue
+            after = self.after(frame, node) if self.involved else ()
+            if node.op == "group":
+                self.note(frame, index, after, inputs)
                 continue
             start = len(out.types)
             position = len(out.nodes)
@@ -148,9 +153,7 @@ class _Flow:
                 self.append_inlined(frame, index, node, inputs, after)
             if effect == "io":
                 self.effects.append(position)
-                self.involved.add(position)
-                frame.awaited[index] = (position,)
-            elif after:
+            if effect == "io" or after or (self.involved and self.involving(inputs)):
                 self.involved.add(position)
                 frame.awaited[index] = (position,)
             for k in range(len(node.types)):
@@ -228,7 +231,7 @@ class _Flow:
         if self.out.types[value] != node.types[0]:
             self.retyped.add(value)
         if self.involved:
-            self.after(frame, index, node, (value,))
+            self.note(frame, index, self.after(frame, node), (value,))
 
     def write(self, frame: _Frame, index: int, node: Node, x: int) -> None:
         name = node.attributes["variable"]
@@ -243,7 +246,7 @@ class _Flow:
         if node.start not in self.feeds:
             frame.values[node.start] = x
         if self.involved:
-            self.after(frame, index, node, (x,))
+            self.note(frame, index, self.after(frame, node), (x,))
 
     def updated(self, node: Node, name: str, before: int, x: int) -> int:
         """A variable's value after x was added to it, or subtracted; its shape stays."""
@@ -259,41 +262,38 @@ class _Flow:
         made = out.append(OPS[op], (before, x), name=name, site=node.site, device=node.device)
         return made.start
 
-    def after(
-        self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        """The program's nodes that must have run before this one, beyond its inputs'.
+    def involving(self, values: Iterable[int]) -> list[int]:
+        """The producers of those values that involve io."""
+        return [p for v in values if (p := self.out.producers[v]) in self.involved]
 
-        Also notes what whoever is ordered behind this node has to wait for.
-        """
-        awaited: dict[int, None] = {}
+    def after(self, frame: _Frame, node: Node) -> tuple[int, ...]:
+        """The program's nodes that must have run before this one, beyond its inputs'."""
+        awaited = dict.fromkeys(frame.base)
         for before in node.after:
-            for position in frame.awaited.get(before, ()):
-                awaited[position] = None
-        through_data = {p for v in inputs if (p := self.out.producers[v]) in self.involved}
-        result = tuple(sorted(awaited))
-        if node.op != "group" and through_data:
-            self.involved.add(len(self.out.nodes))
-        everything = sorted({*awaited, *through_data})
+            awaited.update(dict.fromkeys(frame.awaited.get(before, ())))
+        return tuple(sorted(awaited))
+
+    def note(self, frame: _Frame, index: int, after: Iterable[int], values: Iterable[int]) -> None:
+        """What whoever is ordered behind node `index`, which left no node, waits for."""
+        everything = tuple(sorted({*after, *self.involving(values)}))
         if len(everything) > 4:
             # A joint keeps lists of dependencies from growing along a chain.
             joint = len(self.out.nodes)
             self.out.append_trusted(
-                Node("group", (), {}, (), len(self.out.types), tuple(everything), None, "", None)
+                Node("group", (), {}, (), len(self.out.types), everything, None, "", None)
             )
-            self.involved.discard(joint)
-            everything = [joint]
-            result = (joint,) if len(result) > 4 else result
+            everything = (joint,)
         if everything:
-            frame.awaited[index] = tuple(everything)
-        return result
+            frame.awaited[index] = everything
 
     def enter(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> _Frame:
         """The frame of a called body, its parameters bound to the operands."""
         function = self.graph.function(node.attributes["function"])
         body = function.body
-        inner = _Frame(body, iter(select_body(function, self.graph.functions).nodes), node)
-        inner.prefix = frame.prefix + (node.name or frame.graph.node_name(index)) + "/"
+        inner = _Frame(body, iter(self.bodies[function.name].nodes), node, index)
+        inner.base = self.after(frame, node) if self.involved else ()
+        inner.effects = len(self.effects)
+        inner.prefix = nested_name(frame.prefix, frame.graph.node_name(index))
         path = node.attributes["path"]
         inner.path = path if frame.call is None else inner_path(frame.path, path)
         inner.values = dict(zip(function.inputs, inputs, strict=True))
@@ -301,6 +301,19 @@ class _Flow:
         if self.out.sites is self.graph.sites and body.sites is not self.graph.sites:
             self.out.adopt_sites(self.graph)
         return inner
+
+    def leave(self, frame: _Frame, call: Node, caller: _Frame) -> None:
+        """Give the values of a body's outputs to its caller."""
+        outputs = self.graph.function(call.attributes["function"]).outputs
+        results = [frame.values[output] for output in outputs]
+        for k, made in enumerate(results):
+            if self.out.types[made] != call.types[k]:
+                self.retyped.add(made)
+            if not (caller.call is None and call.start + k in self.feeds):
+                caller.values[call.start + k] = made
+        if self.involved:
+            effects = self.effects[frame.effects :]
+            self.note(caller, frame.call_index, (*frame.base, *effects), results)
 
     def append_inlined(
         self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...], after: tuple[int, ...]
@@ -317,7 +330,7 @@ class _Flow:
             forward = self.out.intern_site(frame.graph.sites[forward])
         made = self.out.append(
             node.definition, inputs, attributes, after=after, device=node.device, site=site,
-            name=frame.prefix + (node.name or frame.graph.node_name(index)),
+            name=nested_name(frame.prefix, frame.graph.node_name(index)),
         )  # fmt: skip
         if forward:
             self.out.nodes[-1] = made._replace(forward_site=forward)

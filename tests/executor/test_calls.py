@@ -1,0 +1,132 @@
+"""Calls in calls: to any depth, in order, and no more of them than a machine can hold."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+from staticad_executor.failure import LONG_NAME
+
+from .planning import Compiled
+
+both_engines = pytest.mark.parametrize("checked", [False, True], ids=["plan", "interpreter"])
+
+
+def tower(height: int, calls: int) -> tuple[sad.Graph, Any, Any]:
+    """A body that adds 1, and bodies over it that each call the one below so many times."""
+    graph = sad.Graph(seed=0)
+    below = graph.define("f0", lambda x: x + 1, ("float64", ()))
+    for k in range(1, height):
+
+        def body(x: Any, below: Any = below) -> Any:
+            for _ in range(calls):
+                x = below(x)
+            return x
+
+        below = graph.define(f"f{k}", body, ("float64", ()))
+    with graph:
+        x = sad.placeholder("float64", (), name="x")
+        y = below(x)
+    return graph, x, y
+
+
+@both_engines
+def test_calls_are_entered_to_any_depth(checked: bool) -> None:
+    height = 4 * sys.getrecursionlimit()
+    graph, x, y = tower(height, 1)
+    with sad.Session(graph, check_numerics=checked) as session:
+        assert session.run(y, {x: 1}) == 2
+        if not checked:
+            assert len(session.explain(y)) < 1000
+            assert session.memory(y).peak_bytes == 16
+
+
+@both_engines
+def test_calls_of_calls_run_as_often_as_they_say(checked: bool) -> None:
+    graph, x, y = tower(12, 2)
+    with sad.Session(graph, check_numerics=checked) as session:
+        assert session.run(y, {x: 1}) == 1 + 2**11
+
+
+@both_engines
+@pytest.mark.parametrize("height", [40, 3000])
+def test_more_calls_than_memory_holds_are_refused_at_once(checked: bool, height: int) -> None:
+    graph, x, y = tower(height, 2)
+    session = sad.Session(graph, check_numerics=checked)
+    with pytest.raises(sad.PlanError, match="stand for too many nodes") as info:
+        session.run(y, {x: 1})
+    text = str(info.value)
+    assert f"of 'f{height - 1}'" in text
+    assert "at most 1,048,576 nodes" in text
+    assert "test_calls.py" in text
+    # Feeding the call leaves nothing to call.
+    assert session.run(y, {y: 3}) == 3
+
+
+@both_engines
+def test_a_node_far_inside_has_a_name_to_be_read(checked: bool) -> None:
+    graph = sad.Graph()
+    below = graph.define("f0", lambda x: sad.take(x, 7, axis=0), ("float64", ("n",)))
+    for k in range(1, 100):
+        below = graph.define(f"f{k}", lambda x, below=below: below(x), ("float64", ("n",)))
+    with graph:
+        x = sad.placeholder("float64", ("n",), name="x")
+        y = below(x)
+    with (
+        sad.Session(graph, check_numerics=checked) as session,
+        pytest.raises(sad.ExecutionError) as info,
+    ):
+        session.run(y, {x: [1.0]})
+    name = str(info.value).split("'")[1]
+    assert name.startswith("call_1/call_1/")
+    assert "/…/" in name
+    assert len(name) < LONG_NAME + 50
+
+
+@both_engines
+def test_what_is_ordered_behind_a_call_waits_for_its_checks(checked: bool) -> None:
+    graph = sad.Graph()
+    with graph:
+        x = sad.placeholder("float64", (), name="x")
+        i = sad.placeholder("int64", (), name="i")
+        guarded = graph.define(
+            "guarded",
+            lambda v: (sad.assert_(v > 0, "not positive", v), v * 2),  # noqa: PT009
+            ("float64", ()),
+        )
+        _, double = guarded(x)
+        # The index comes after the call, also by the output that needs no check.
+        y = sad.constant(np.arange(3.0))[sad.after(i, double)]
+    with sad.Session(graph, check_numerics=checked) as session:
+        assert session.run(y, {x: 1, i: 2}) == 2
+        with pytest.raises(sad.ExecutionError, match="not positive"):
+            session.run(y, {x: -1, i: 10})
+
+
+def test_dependencies_go_through_calls_and_joints_into_the_plan() -> None:
+    graph = sad.Graph()
+    with graph:
+        x = sad.placeholder("float64", (), name="x")
+        noisy = graph.define(
+            "noisy", lambda v: sad.stack([sad.print_(v + k) for k in range(6)]), ("float64", ())
+        )
+        plain = graph.define("plain", lambda v: v * 3, ("float64", (6,)))
+        printed = plain(noisy(x)) + 1
+        y = sad.after(x, printed, name="y")
+    program = Compiled(graph, [y], {x: np.array(1.0)}, rewrites=()).structure.program
+    nodes = program.graph.nodes
+    prints = {k for k, node in enumerate(nodes) if node.op == "print"}
+    (last,) = (k for k, node in enumerate(nodes) if node.name == "y")
+    behind: set[int] = set()
+    stack = [last]
+    while stack:
+        node = nodes[stack.pop()]
+        before = [*node.after, *(program.graph.producers[v] for v in node.inputs)]
+        stack += [k for k in before if k not in behind]
+        behind |= set(before)
+    assert len(prints) == 6
+    assert prints <= behind
