@@ -300,7 +300,9 @@ class Graph(Recorder):
                 self.add_function(made)
 
         def call(*arguments: Any) -> Any:
-            return self.call(name, *arguments)
+            # Bodies call each other, each in its own graph.
+            graph = traced_in(self) or self
+            return graph.call(name, *arguments)
 
         return call
 
