@@ -69,9 +69,11 @@ def test_interrupts_leave_no_lock_and_no_thread_behind(alarm: Callable[[float], 
     at_work = [0, 0]
 
     def task(k: int) -> None:
-        at_work[k] = 1
-        time.sleep(0.0002)
-        at_work[k] = 0
+        try:
+            at_work[k] = 1
+            time.sleep(0.0002)
+        finally:
+            at_work[k] = 0
 
     tasks: list[Callable[[], None]] = [partial(task, k) for k in range(2)]
     for k in range(300):
