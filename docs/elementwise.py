@@ -109,6 +109,8 @@ def docstring(definition: Op) -> str:
             "",
             *textwrap.wrap(contract(definition), 92),
             "",
+            *([">>> import numpy as np"] if "np." in call else []),
+            ">>> import staticad as sad",
             ">>> with sad.Graph() as graph:",
             f"...     y = {call}",
             f">>> {run}",

@@ -22,7 +22,14 @@ def is_name(name: object) -> bool:
 
 @contextmanager
 def scope(name: str) -> Iterator[None]:
-    """Names given inside are prefixed by `name/`; scopes nest."""
+    """Names given inside are prefixed by `name/`; scopes nest.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph, sad.scope("layer1"), sad.scope("inner"):
+    ...     w = sad.variable(0.0, name="w")
+    >>> w.name
+    'layer1/inner/w'
+    """
     if not is_name(name):
         raise ArgumentError(
             "a scope needs a name",
@@ -41,7 +48,16 @@ def scope(name: str) -> Iterator[None]:
 
 @contextmanager
 def device(name: str | None) -> Iterator[None]:
-    """Nodes made inside prefer the device called `name`, such as "numpy"; None: any."""
+    """Nodes made inside prefer the device called `name`, such as "numpy"; None: any.
+
+    A device that the session does not have is passed over.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph, sad.device("numpy"):
+    ...     y = sad.exp(0.0)
+    >>> y.node.device
+    'numpy'
+    """
     if name is not None and not is_name(name):
         raise ArgumentError(
             "a device is given by its name",

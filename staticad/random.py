@@ -41,7 +41,15 @@ _DIGITS: dict[DType, int] = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
 
 
 def bits(shape: Any, dtype: Any = "uint32", name: str | None = None) -> Tensor:
-    """Random uint32 or uint64, every value equally likely."""
+    """Random uint32 or uint64, every value equally likely.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     y = sad.random.bits((2,))
+    >>> session = sad.Session(graph)
+    >>> session.run(y, step=0) == session.run(y, step=0)
+    array([ True,  True])
+    """
     with asking("random.bits", name):
         graph = graph_of("random.bits")
         wanted = as_dtype(dtype)
@@ -55,7 +63,18 @@ def uniform(
     dtype: Any = "float32",
     name: str | None = None,
 ) -> Tensor:
-    """Numbers from `low`, included, to `high`, which only rounding can reach."""
+    """Numbers from `low`, included, to `high`, which only rounding can reach.
+
+    shape: ints, names or Dims.  low, high: numbers or tensors that broadcast to it.
+    dtype: of floats.  Raises DTypeError for another.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     y = sad.random.uniform((1000,), -1.0, 1.0)
+    >>> value = sad.Session(graph).run(y)
+    >>> bool((value >= -1).all() and (value < 1).all())
+    True
+    """
     with asking("random.uniform", name):
         graph = graph_of("random.uniform", low, high)
         wanted = _floating(dtype)
@@ -75,7 +94,15 @@ def normal(
 ) -> Tensor:
     """Numbers of the normal distribution with mean `loc` and standard deviation `scale`.
 
+    shape: ints, names or Dims.  loc, scale: numbers or tensors that broadcast to it.
     By the transform of Box and Muller (1958), in float64 or else float32.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     y = sad.random.normal((10_000,), loc=3.0, scale=2.0)
+    >>> value = sad.Session(graph).run(y)
+    >>> bool(abs(value.mean() - 3) < 0.1), bool(abs(value.std() - 2) < 0.1)
+    (True, True)
     """
     with asking("random.normal", name):
         graph = graph_of("random.normal", loc, scale)
@@ -89,7 +116,14 @@ def normal(
 
 
 def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
-    """bool, true with probability `p`."""
+    """bool, true with probability `p`, a number from 0 to 1 or a tensor that broadcasts to shape.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     y = sad.random.bernoulli((10_000,), 0.25)
+    >>> bool(abs(sad.Session(graph).run(y).mean() - 0.25) < 0.02)
+    True
+    """
     with asking("random.bernoulli", name):
         graph = graph_of("random.bernoulli", p)
         if isinstance(p, WEAK) and not 0 <= float(p.real) <= 1:
@@ -101,7 +135,17 @@ def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
 def randint(
     low: int, high: int, shape: Any, dtype: Any = "int64", name: str | None = None
 ) -> Tensor:
-    """Integers from `low` to `high` - 1, equally likely but for 2**-64 of the range's size."""
+    """Integers from `low` to `high` - 1, equally likely but for 2**-64 of the range's size.
+
+    dtype: an integer one, which must hold the range; else ArgumentError.
+
+    >>> import numpy as np
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     y = sad.random.randint(1, 7, (1000,))
+    >>> np.unique(sad.Session(graph).run(y))
+    array([1, 2, 3, 4, 5, 6])
+    """
     with asking("random.randint", name):
         graph = graph_of("random.randint")
         wanted = as_dtype(dtype)

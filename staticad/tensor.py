@@ -25,10 +25,17 @@ from .numbers import weak_list
 
 
 class Tensor(Handle):
-    """A value of a graph, with NumPy's operators.
+    """A value of a graph, with NumPy's operators; functions of staticad make them.
 
     Python scalars are weak: they take the tensor's dtype.  NumPy arrays become constants and
     keep theirs.  Comparisons build nodes; `is` compares handles.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float32", ("n", 3), name="x")
+    ...     y = 2 * x - x[:, :1]
+    >>> y.shape, y.dtype, (x > 0).dtype
+    ((Dim('n'), 3), dtype('float32'), dtype('bool'))
     """
 
     __slots__ = ()
@@ -107,7 +114,15 @@ class Tensor(Handle):
 
     @property
     def at(self) -> At:
-        """`x.at[index].set(v)` and `.add(v)`: x with some elements replaced or added to."""
+        """`x.at[index].set(v)` and `.add(v)`: x with some elements replaced or added to.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     x = sad.constant([1.0, 2.0, 3.0])
+        ...     y = x.at[1:].set(0.0).at[[0, 0]].add(5.0)
+        >>> sad.Session(graph).run(y)
+        array([11.,  0.,  0.], dtype=float32)
+        """
         return At(self)
 
     def _as_tensor(self, x: Any) -> Tensor:

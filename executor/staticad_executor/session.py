@@ -111,6 +111,14 @@ class Session:
 
         Raises PlanError for what does not fit the graph, ExecutionError for a node that fails,
         CancelledError.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     x = sad.placeholder("float32", ("n",), name="x")
+        ...     y = sad.sum(x * x, name="y")
+        >>> with sad.Session(graph) as session:
+        ...     session.run({"value": y, "slope": sad.gradients(y, x)}, {x: [1.0, 2.0]})
+        {'value': array(5., dtype=float32), 'slope': [array([2., 4.], dtype=float32)]}
         """
         with asking("run"):
             resolved = Fetches(self.graph, fetches)

@@ -32,8 +32,16 @@ def dense(
 ) -> Tensor:
     """x @ weights + bias, with variables `name/weights` and `name/bias`.
 
+    x: floats, with a last axis of known size.  activation: a function such as sad.nn.relu.
     The weights begin uniform with variance 2 / (inputs + units) (Glorot and Bengio 2010),
-    the bias with zeros.
+    the bias with zeros.  Raises ShapeError, DTypeError for an x that does not fit.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     x = sad.placeholder("float32", ("batch", 4), name="x")
+    ...     h = sad.nn.dense(x, 3, activation=sad.nn.relu, name="hidden")
+    >>> h.shape, list(graph.variables)
+    ((Dim('batch'), 3), ['hidden/weights', 'hidden/bias'])
     """
     with asking("dense", name):
         value = tensor("dense", x)
@@ -78,7 +86,18 @@ def layer_norm(
     epsilon: float = 1e-5,
     name: str | None = None,
 ) -> Tensor:
-    """x with mean 0 and variance 1 along `axis`, times gain plus bias (Ba et al. 2016)."""
+    """x with mean 0 and variance 1 along `axis`, times gain plus bias (Ba et al. 2016).
+
+    x: floats.  gain, bias: tensors, such as variables, that broadcast to x; None leaves them out.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     gain = sad.variable(sad.ones(2), name="gain")
+    ...     y = sad.nn.layer_norm([[1.0, 3.0], [10.0, 30.0]], gain, epsilon=0.0)
+    >>> sad.Session(graph).run(y)
+    array([[-1.,  1.],
+           [-1.,  1.]], dtype=float32)
+    """
     with asking("layer_norm", name):
         value = tensor("layer_norm", x, graph_of("layer_norm", x, gain, bias))
         axes = layout.axes_of(axis, value.ndim)
@@ -99,6 +118,15 @@ def dropout(x: Operand, rate: Operand, training: Any = True, *, name: str | None
     """x with elements set to 0 at random and the others divided by 1 - rate; x, if not training.
 
     training: a bool, or a bool tensor of one element.  rate: the share that is dropped, below 1.
+
+    >>> import numpy as np
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     training = sad.placeholder("bool", (), name="training")
+    ...     y = sad.nn.dropout(sad.ones(1000), 0.5, training)
+    >>> session = sad.Session(graph)
+    >>> np.unique(session.run(y, {training: True})), np.unique(session.run(y, {training: False}))
+    (array([0., 2.], dtype=float32), array([1.], dtype=float32))
     """
     with asking("dropout", name):
         graph = graph_of("dropout", x, rate, training)

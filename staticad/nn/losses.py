@@ -27,8 +27,15 @@ def cross_entropy(
 ) -> Tensor:
     """-log softmax(logits) at the labels, over the classes along `axis`.
 
-    labels: integers of the shape of logits without `axis`, which must name a class, or
-    probabilities of the shape and dtype of logits.  reduction: over all that is left.
+    logits: floats.  labels: integers of the shape of logits without `axis`, which must name a
+    class (else ExecutionError), or probabilities of the shape and dtype of logits.
+    reduction: "mean", "sum" or "none", over all that is left.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     loss = sad.nn.cross_entropy([[0.0, 0.0], [0.0, 9.0]], [0, 1], reduction="none")
+    >>> sad.Session(graph).run(loss).round(3)
+    array([0.693, 0.   ], dtype=float32)
     """
     with asking("cross_entropy", name):
         graph = graph_of("cross_entropy", logits, labels)

@@ -18,19 +18,45 @@ from ..variable import after_nodes
 
 
 def identity(x: Operand, /, *, name: str | None = None) -> Tensor:
-    """x, as a node of its own."""
+    """x, as a node of its own; the usual way to give a value a name.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.identity(sad.exp(0.0) + 1, name="y")
+    >>> sad.Session(graph).run("y")
+    array(2., dtype=float32)
+    """
     with asking("identity", name):
         return result(build("identity", (tensor("identity", x),), label=name))
 
 
 def stop_gradient(x: Operand, /, *, name: str | None = None) -> Tensor:
-    """x, which counts as a constant when differentiated."""
+    """x, which counts as a constant when differentiated.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", (), name="x")
+    ...     (dx,) = sad.gradients(x * sad.stop_gradient(x), x)
+    >>> sad.Session(graph).run(dx, {x: 3.0})
+    array(3., dtype=float32)
+    """
     with asking("stop_gradient", name):
         return result(build("stop_gradient", (tensor("stop_gradient", x),), label=name))
 
 
 def after(x: Operand, /, *effects: Any, name: str | None = None) -> Tensor:
-    """x, not computed before `effects` (tensors and effects) have run."""
+    """x, not computed before `effects` (tensors and effects) have run.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     v = sad.variable(1.0, name="v")
+    ...     y = sad.after(sad.constant(5.0), v.assign(2.0))
+    >>> session = sad.Session(graph)
+    >>> session.run(y)
+    array(5., dtype=float32)
+    >>> session.variables["v"]
+    array(2., dtype=float32)
+    """
     with asking("after", name):
         value = tensor("after", x)
         nodes = after_nodes(value.graph, effects)
@@ -39,7 +65,17 @@ def after(x: Operand, /, *effects: Any, name: str | None = None) -> Tensor:
 
 
 def group(*effects: Any, name: str | None = None) -> Effect:
-    """An effect that has run when all of `effects` (tensors and effects) have; fetched, None."""
+    """An effect that has run when all of `effects` (tensors and effects) have; fetched, None.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     a, b = sad.variable(1.0, name="a"), sad.variable(1.0, name="b")
+    ...     both = sad.group(a.assign(2.0), b.assign_add(a), name="both")
+    >>> session = sad.Session(graph)
+    >>> session.run("both")
+    >>> session.run([a, b])
+    [array(2., dtype=float32), array(2., dtype=float32)]
+    """
     with asking("group", name):
         flat: list[Any] = []
         for effect in effects:
@@ -61,7 +97,17 @@ def group(*effects: Any, name: str | None = None) -> Effect:
 def print_(
     x: Operand, message: str = "", *, summarize: int = 1000, name: str | None = None
 ) -> Tensor:
-    """x; prints the message and the value where the result is needed."""
+    """x; prints the message and the value where the result is needed.
+
+    summarize: of more elements than this, only the first and last of each axis are printed.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.print_(sad.constant([1.0, 2.0]), "y is") * 2
+    >>> sad.Session(graph).run(y)
+    y is [1. 2.]
+    array([2., 4.], dtype=float32)
+    """
     with asking("print_", name):
         attributes = {"message": _text(message), "summarize": int(summarize)}
         return result(build("print", (tensor("print_", x),), attributes, label=name))
@@ -73,6 +119,18 @@ def assert_(
     """x; the run fails with the message unless the condition is true everywhere.
 
     Acts when its result is needed.  Without x it is an effect, to be fetched or run `after`.
+    The failing run raises ExecutionError.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", (), name="x")
+    ...     y = sad.sqrt(sad.assert_(x >= 0, "no roots of negative numbers", x))
+    >>> session = sad.Session(graph)
+    >>> session.run(y, {x: 4.0})
+    array(2., dtype=float32)
+    >>> session.run(y, {x: -4.0})
+    Traceback (most recent call last):
+    staticad_schema.errors.ExecutionError: ...no roots of negative numbers...
     """
     with asking("assert_", name):
         graph = graph_of("assert_", cond, x)

@@ -82,6 +82,7 @@ def abs(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.abs([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -94,6 +95,7 @@ def acos(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.acos([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -106,6 +108,7 @@ def acosh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.acosh([1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -118,6 +121,7 @@ def add(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.add([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -130,6 +134,7 @@ def asin(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.asin([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -142,6 +147,7 @@ def asinh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.asinh([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -154,6 +160,7 @@ def atan(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atan([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -166,6 +173,7 @@ def atan2(y: Operand, x: Operand, /, *, name: str | None = None) -> Tensor:
     y, x: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atan2([1.0, -1.0], [0.0, -1.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -178,6 +186,7 @@ def atanh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atanh([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -190,6 +199,7 @@ def bitwise_and(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_and([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -202,6 +212,7 @@ def bitwise_invert(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: integers or bools.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_invert([0, 5])
     >>> sad.Session(graph).run(y)
@@ -214,6 +225,7 @@ def bitwise_left_shift(x: Operand, y: Operand, /, *, name: str | None = None) ->
     x, y: integers.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_left_shift([6, -6], 1)
     >>> sad.Session(graph).run(y)
@@ -226,6 +238,7 @@ def bitwise_or(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_or([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -239,6 +252,7 @@ def bitwise_right_shift(x: Operand, y: Operand, /, *, name: str | None = None) -
     x, y: integers.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_right_shift([6, -6], 1)
     >>> sad.Session(graph).run(y)
@@ -251,6 +265,7 @@ def bitwise_xor(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_xor([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -263,6 +278,7 @@ def ceil(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.ceil([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -275,6 +291,7 @@ def conj(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.conj([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -287,6 +304,7 @@ def copysign(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.copysign([1.0, 2.0], [-0.0, 3.0])
     >>> sad.Session(graph).run(y)
@@ -299,6 +317,7 @@ def cos(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.cos([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -311,6 +330,7 @@ def cosh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.cosh([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -324,6 +344,7 @@ def divide(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     they broadcast to and their common dtype.  Raises DTypeError for other dtypes, ShapeError if
     they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.divide([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -336,6 +357,7 @@ def equal(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype.  Returns a tensor of the shape they broadcast to and dtype bool.  Raises
     ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -348,6 +370,7 @@ def erf(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.erf([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -360,6 +383,7 @@ def erfc(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.erfc([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -372,6 +396,7 @@ def exp(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.exp([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -384,6 +409,7 @@ def expm1(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.expm1([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -396,6 +422,7 @@ def floor(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.floor([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -408,6 +435,7 @@ def floor_divide(x: Operand, y: Operand, /, *, name: str | None = None) -> Tenso
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.floor_divide([-7, 7], 3)
     >>> sad.Session(graph).run(y)
@@ -420,6 +448,7 @@ def greater(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.greater([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -432,6 +461,7 @@ def greater_equal(x: Operand, y: Operand, /, *, name: str | None = None) -> Tens
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.greater_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -444,6 +474,7 @@ def hypot(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.hypot([3.0, 5.0], [4.0, 12.0])
     >>> sad.Session(graph).run(y)
@@ -456,6 +487,7 @@ def imag(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: complex numbers.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.imag([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -468,6 +500,8 @@ def isfinite(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isfinite([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -480,6 +514,8 @@ def isinf(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isinf([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -492,6 +528,8 @@ def isnan(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isnan([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -504,6 +542,7 @@ def less(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.less([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -516,6 +555,7 @@ def less_equal(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.less_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -528,6 +568,7 @@ def log(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -540,6 +581,7 @@ def log10(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log10([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -552,6 +594,7 @@ def log1p(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log1p([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -564,6 +607,7 @@ def log2(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log2([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -576,6 +620,7 @@ def logaddexp(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logaddexp([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y).round(3)
@@ -588,6 +633,7 @@ def logical_and(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_and([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -600,6 +646,7 @@ def logical_not(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: bools.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_not([True, False])
     >>> sad.Session(graph).run(y)
@@ -612,6 +659,7 @@ def logical_or(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_or([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -624,6 +672,7 @@ def logical_xor(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_xor([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -636,6 +685,7 @@ def maximum(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.maximum([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -648,6 +698,7 @@ def minimum(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.minimum([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -660,6 +711,7 @@ def multiply(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.multiply([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -672,6 +724,7 @@ def negative(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.negative([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -684,6 +737,7 @@ def nextafter(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.nextafter([1.0, 2.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -696,6 +750,7 @@ def not_equal(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype.  Returns a tensor of the shape they broadcast to and dtype bool.  Raises
     ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.not_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -708,6 +763,7 @@ def positive(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.positive([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -720,6 +776,7 @@ def pow(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.pow([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -732,6 +789,7 @@ def real(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.real([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -744,6 +802,7 @@ def reciprocal(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.reciprocal([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -756,6 +815,7 @@ def remainder(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.remainder([-7, 7], 3)
     >>> sad.Session(graph).run(y)
@@ -768,6 +828,7 @@ def round(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.round([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -780,6 +841,7 @@ def sigmoid(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sigmoid([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -792,6 +854,7 @@ def sign(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sign([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -804,6 +867,7 @@ def signbit(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats.  Returns a tensor of the same shape and dtype bool.  Raises DTypeError for other
     dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.signbit([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -816,6 +880,7 @@ def sin(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sin([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -828,6 +893,7 @@ def sinh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sinh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -840,6 +906,7 @@ def sqrt(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sqrt([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -852,6 +919,7 @@ def square(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.square([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -864,6 +932,7 @@ def subtract(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.subtract([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -876,6 +945,7 @@ def tan(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.tan([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -888,6 +958,7 @@ def tanh(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.tanh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -900,6 +971,7 @@ def trunc(x: Operand, /, *, name: str | None = None) -> Tensor:
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.trunc([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -912,6 +984,7 @@ def xlogy(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.xlogy([0.0, 2.0], [0.0, 3.0])
     >>> sad.Session(graph).run(y).round(3)

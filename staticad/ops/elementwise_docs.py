@@ -7,6 +7,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.abs([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -18,6 +19,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.acos([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -29,6 +31,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.acosh([1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -40,6 +43,7 @@ DOCS = {
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.add([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -51,6 +55,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.asin([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -62,6 +67,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.asinh([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -73,6 +79,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atan([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -84,6 +91,7 @@ DOCS = {
     y, x: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atan2([1.0, -1.0], [0.0, -1.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -95,6 +103,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.atanh([-0.5, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -106,6 +115,7 @@ DOCS = {
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_and([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -117,6 +127,7 @@ DOCS = {
     x: integers or bools.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_invert([0, 5])
     >>> sad.Session(graph).run(y)
@@ -128,6 +139,7 @@ DOCS = {
     x, y: integers.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_left_shift([6, -6], 1)
     >>> sad.Session(graph).run(y)
@@ -139,6 +151,7 @@ DOCS = {
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_or([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -151,6 +164,7 @@ DOCS = {
     x, y: integers.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_right_shift([6, -6], 1)
     >>> sad.Session(graph).run(y)
@@ -162,6 +176,7 @@ DOCS = {
     x, y: integers or bools.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.bitwise_xor([6, 5], 3)
     >>> sad.Session(graph).run(y)
@@ -173,6 +188,7 @@ DOCS = {
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.ceil([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -184,6 +200,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.conj([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -195,6 +212,7 @@ DOCS = {
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.copysign([1.0, 2.0], [-0.0, 3.0])
     >>> sad.Session(graph).run(y)
@@ -206,6 +224,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.cos([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -217,6 +236,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.cosh([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -229,6 +249,7 @@ DOCS = {
     they broadcast to and their common dtype.  Raises DTypeError for other dtypes, ShapeError if
     they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.divide([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -240,6 +261,7 @@ DOCS = {
     x, y: any dtype.  Returns a tensor of the shape they broadcast to and dtype bool.  Raises
     ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -251,6 +273,7 @@ DOCS = {
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.erf([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -262,6 +285,7 @@ DOCS = {
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.erfc([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -273,6 +297,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.exp([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -284,6 +309,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.expm1([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -295,6 +321,7 @@ DOCS = {
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.floor([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -306,6 +333,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.floor_divide([-7, 7], 3)
     >>> sad.Session(graph).run(y)
@@ -317,6 +345,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.greater([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -328,6 +357,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.greater_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -339,6 +369,7 @@ DOCS = {
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.hypot([3.0, 5.0], [4.0, 12.0])
     >>> sad.Session(graph).run(y)
@@ -350,6 +381,7 @@ DOCS = {
     x: complex numbers.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.imag([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -361,6 +393,8 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isfinite([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -372,6 +406,8 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isinf([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -383,6 +419,8 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and dtype bool.  Raises
     DTypeError for other dtypes.
 
+    >>> import numpy as np
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.isnan([1.0, np.inf, np.nan])
     >>> sad.Session(graph).run(y)
@@ -394,6 +432,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.less([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -405,6 +444,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and dtype bool.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.less_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -416,6 +456,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -427,6 +468,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log10([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -438,6 +480,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log1p([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -449,6 +492,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.log2([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -460,6 +504,7 @@ DOCS = {
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logaddexp([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y).round(3)
@@ -471,6 +516,7 @@ DOCS = {
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_and([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -482,6 +528,7 @@ DOCS = {
     x: bools.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_not([True, False])
     >>> sad.Session(graph).run(y)
@@ -493,6 +540,7 @@ DOCS = {
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_or([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -504,6 +552,7 @@ DOCS = {
     x, y: bools.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.logical_xor([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
@@ -515,6 +564,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.maximum([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -526,6 +576,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.minimum([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -537,6 +588,7 @@ DOCS = {
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.multiply([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -548,6 +600,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.negative([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -559,6 +612,7 @@ DOCS = {
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.nextafter([1.0, 2.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -570,6 +624,7 @@ DOCS = {
     x, y: any dtype.  Returns a tensor of the shape they broadcast to and dtype bool.  Raises
     ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.not_equal([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -581,6 +636,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.positive([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -592,6 +648,7 @@ DOCS = {
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.pow([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -603,6 +660,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype, of complex
     numbers the real one.  Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.real([(1+2j), 3j])
     >>> sad.Session(graph).run(y)
@@ -614,6 +672,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.reciprocal([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -625,6 +684,7 @@ DOCS = {
     x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.remainder([-7, 7], 3)
     >>> sad.Session(graph).run(y)
@@ -636,6 +696,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.round([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -647,6 +708,7 @@ DOCS = {
     x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
     other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sigmoid([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -658,6 +720,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sign([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -669,6 +732,7 @@ DOCS = {
     x: floats.  Returns a tensor of the same shape and dtype bool.  Raises DTypeError for other
     dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.signbit([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -680,6 +744,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sin([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -691,6 +756,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sinh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -702,6 +768,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.sqrt([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -713,6 +780,7 @@ DOCS = {
     x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.square([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y)
@@ -724,6 +792,7 @@ DOCS = {
     x, y: any dtype but bool.  Returns a tensor of the shape they broadcast to and their common
     dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.subtract([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y)
@@ -735,6 +804,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.tan([0.5, 1.0, 2.0])
     >>> sad.Session(graph).run(y).round(3)
@@ -746,6 +816,7 @@ DOCS = {
     x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
     Raises DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.tanh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
@@ -757,6 +828,7 @@ DOCS = {
     x: integers or floats.  Returns a tensor of the same shape and the same dtype.  Raises
     DTypeError for other dtypes.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.trunc([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
@@ -768,6 +840,7 @@ DOCS = {
     x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
     Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
 
+    >>> import staticad as sad
     >>> with sad.Graph() as graph:
     ...     y = sad.xlogy([0.0, 2.0], [0.0, 3.0])
     >>> sad.Session(graph).run(y).round(3)

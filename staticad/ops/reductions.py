@@ -31,7 +31,17 @@ def sum(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The sum, in `dtype`; small integers and bools are summed in 64 bits.  Of nothing: 0."""
+    """The sum, in `dtype`; small integers and bools are summed in 64 bits.  Of nothing: 0.
+
+    x: numbers or bools.  axis: an int, several, or None for all; keepdims leaves them with size 1.
+    Returns a tensor of x's dtype unless told.  Raises ShapeError for an axis that x does not have.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.sum([[1.0, 2.0], [3.0, 4.0]], axis=0)
+    >>> sad.Session(graph).run(y)
+    array([4., 6.], dtype=float32)
+    """
     with asking("sum", name):
         return result(layout.reduce("sum", tensor("sum", x), axis, keepdims, name, dtype))
 
@@ -45,7 +55,16 @@ def prod(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product, in `dtype`; small integers and bools in 64 bits.  Of nothing: 1."""
+    """The product, in `dtype`; small integers and bools in 64 bits.  Of nothing: 1.
+
+    x, axis, keepdims, errors: as in `sum`.  The gradient is exact where elements are 0.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.prod([[1.0, 2.0], [3.0, 4.0]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([ 2., 12.], dtype=float32)
+    """
     with asking("prod", name):
         return result(layout.reduce("prod", tensor("prod", x), axis, keepdims, name, dtype))
 
@@ -53,7 +72,17 @@ def prod(
 def max(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The largest element; NaN if there is one.  The gradient is shared among ties."""
+    """The largest element; NaN if there is one.  The gradient is shared among ties.
+
+    x: integers or floats.  axis, keepdims: as in `sum`.  Returns a tensor of x's dtype.
+    Raises ShapeError for an axis that x does not have, or along which it is empty.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.max([[1, 5], [4, 2]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([5, 4])
+    """
     with asking("max", name):
         return result(layout.reduce("max", tensor("max", x), axis, keepdims, name))
 
@@ -61,7 +90,17 @@ def max(
 def min(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The smallest element; NaN if there is one.  The gradient is shared among ties."""
+    """The smallest element; NaN if there is one.  The gradient is shared among ties.
+
+    x, axis, keepdims, errors: as in `max`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.min([[1, 5], [4, 2]], axis=1, keepdims=True)
+    >>> sad.Session(graph).run(y)
+    array([[1],
+           [2]])
+    """
     with asking("min", name):
         return result(layout.reduce("min", tensor("min", x), axis, keepdims, name))
 
@@ -69,7 +108,16 @@ def min(
 def any(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether some element is true, or not 0."""
+    """Whether some element is true, or not 0.
+
+    x: any dtype.  axis, keepdims: as in `sum`.  Returns a tensor of bools; of nothing: False.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.any([[0, 0], [0, 3]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([False,  True])
+    """
     with asking("any", name):
         value = tensor("any", x).astype(BOOL)
         return result(layout.reduce("any", value, axis, keepdims, name))
@@ -78,7 +126,16 @@ def any(
 def all(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether every element is true, or not 0."""
+    """Whether every element is true, or not 0.
+
+    x: any dtype.  axis, keepdims: as in `sum`.  Returns a tensor of bools; of nothing: True.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.all([[1, 2], [0, 3]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([ True, False])
+    """
     with asking("all", name):
         value = tensor("all", x).astype(BOOL)
         return result(layout.reduce("all", value, axis, keepdims, name))
@@ -87,7 +144,16 @@ def all(
 def logsumexp(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """log(sum(exp(x))) without overflow; of nothing but -inf: -inf, with gradient 0."""
+    """log(sum(exp(x))) without overflow; of nothing but -inf: -inf, with gradient 0.
+
+    x: floats.  axis, keepdims: as in `sum`.  Returns a tensor of x's dtype.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.logsumexp([1000.0, 1000.0])
+    >>> sad.Session(graph).run(y).round(2)
+    np.float32(1000.69)
+    """
     with asking("logsumexp", name):
         return result(layout.reduce("logsumexp", tensor("logsumexp", x), axis, keepdims, name))
 
@@ -95,7 +161,16 @@ def logsumexp(
 def argmax(
     x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """int64 index of the first largest element along `axis`; in the flattened x without one."""
+    """int64 index of the first largest element along `axis`; in the flattened x without one.
+
+    x: integers or floats; NaN counts as largest.  Raises ShapeError along an empty axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.argmax([[1.0, 5.0], [4.0, 2.0]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([1, 0])
+    """
     with asking("argmax", name):
         return _located("argmax", x, axis, keepdims, name)
 
@@ -103,7 +178,16 @@ def argmax(
 def argmin(
     x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """int64 index of the first smallest element along `axis`; in the flattened x without one."""
+    """int64 index of the first smallest element along `axis`; in the flattened x without one.
+
+    x: integers or floats; NaN counts as smallest.  Raises ShapeError along an empty axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.argmin([[1.0, 5.0], [4.0, 2.0]])
+    >>> sad.Session(graph).run(y)
+    array(0)
+    """
     with asking("argmin", name):
         return _located("argmin", x, axis, keepdims, name)
 
@@ -111,7 +195,16 @@ def argmin(
 def mean(
     x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The arithmetic mean; float32 for integers; of nothing: NaN."""
+    """The arithmetic mean; float32 for integers; of nothing: NaN.
+
+    x: numbers or bools.  axis, keepdims: as in `sum`.  Half floats are summed in float32.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.mean([[1.0, 2.0], [3.0, 5.0]], axis=0)
+    >>> sad.Session(graph).run(y)
+    array([2. , 3.5], dtype=float32)
+    """
     with asking("mean", name):
         return result(layout.mean(tensor("mean", x), axis, keepdims, name))
 
@@ -125,7 +218,17 @@ def var(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The mean squared distance from the mean, over n - correction; float32 for integers."""
+    """The mean squared distance from the mean, over n - correction; float32 for integers.
+
+    x: numbers or bools; of complex numbers the result is real.  axis, keepdims: as in `sum`.
+    correction: 0 for the variance of these numbers, 1 for an estimate from a sample.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.var([1.0, 2.0, 3.0], correction=1)
+    >>> sad.Session(graph).run(y)
+    array(1., dtype=float32)
+    """
     with asking("var", name):
         value = layout.floating(tensor("var", x))
         operands = _spread(value, axis, correction, keepdims)
@@ -145,7 +248,16 @@ def std(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The square root of `var`; where that is 0, the gradient is 0."""
+    """The square root of `var`; where that is 0, the gradient is 0.
+
+    x, axis, correction, keepdims: as in `var`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.std([1.0, 5.0])
+    >>> sad.Session(graph).run(y)
+    array(2., dtype=float32)
+    """
     with asking("std", name):
         value = layout.floating(tensor("std", x))
         variance = build("divide", _spread(value, axis, correction, keepdims))

@@ -17,7 +17,17 @@ from ..tensor import Tensor
 
 
 def cast(x: Operand, /, dtype: Any, *, name: str | None = None) -> Tensor:
-    """x in another dtype; floats to integers round towards zero."""
+    """x in another dtype; floats to integers round towards zero.
+
+    dtype: a name, a NumPy dtype, or float, int, bool or complex, which are the defaults.
+    Raises DTypeError for complex to real (use real, imag or abs).
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.cast([-1.5, 0.0, 2.5], "int32")
+    >>> sad.Session(graph).run(y)
+    array([-1,  0,  2], dtype=int32)
+    """
     with asking("cast", name):
         return result(layout.cast(tensor("cast", x), dtype, name))
 
@@ -26,7 +36,18 @@ astype = cast
 
 
 def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
-    """x where the condition is true, y elsewhere; the side not taken has gradient 0."""
+    """x where the condition is true, y elsewhere; the side not taken has gradient 0.
+
+    condition: bools.  x, y: any dtype; all three broadcast.  Returns a tensor of the common
+    dtype of x and y.  Raises DTypeError for a condition that is no bool.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.constant([-1.0, 4.0])
+    ...     y = sad.where(x > 0, sad.sqrt(x), 0.0)
+    >>> sad.Session(graph).run(y)
+    array([0., 2.], dtype=float32)
+    """
     with asking("where", name):
         graph = graph_of("where", condition, x, y)
         chosen = tensor("where", condition, graph)
@@ -51,7 +72,16 @@ def clip(
     *,
     name: str | None = None,
 ) -> Tensor:
-    """x, but not below `min` nor above `max`; the gradient is 1 inside, bounds included."""
+    """x, but not below `min` nor above `max`; the gradient is 1 inside, bounds included.
+
+    x: integers or floats.  min, max: numbers or tensors that broadcast; None is no bound.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.clip([-1.0, 0.5, 3.0], 0.0, 1.0)
+    >>> sad.Session(graph).run(y)
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
     with asking("clip", name):
         given = [bound for bound in (min, max) if bound is not None]
         value, *bounds = tensors("clip", x, *given)
@@ -75,7 +105,17 @@ def _limits(x: Tensor) -> tuple[Any, Any]:
 def take(
     x: Operand, indices: Operand, /, *, axis: int | None = None, name: str | None = None
 ) -> Tensor:
-    """x at integer positions along an axis, which may be left out for a vector."""
+    """x at integer positions along an axis, which may be left out for a vector.
+
+    indices: integers of any shape, from the end if negative.  The result has their shape in
+    place of the axis.  A position outside fails: ShapeError, or ExecutionError when it runs.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.take([10.0, 20.0, 30.0], [2, 0, -1])
+    >>> sad.Session(graph).run(y)
+    array([30., 10., 30.], dtype=float32)
+    """
     with asking("take", name):
         graph = graph_of("take", x, indices)
         value = tensor("take", x, graph)
@@ -88,7 +128,17 @@ def take(
 def take_along_axis(
     x: Operand, indices: Operand, /, *, axis: int = -1, name: str | None = None
 ) -> Tensor:
-    """For each position of `indices`, the element of x there but for `axis`."""
+    """For each position of `indices`, the element of x there but for `axis`.
+
+    indices: integers of as many axes as x, broadcasting but along `axis`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.take_along_axis([[1.0, 2.0], [3.0, 4.0]], [[1], [0]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([[2.],
+           [3.]], dtype=float32)
+    """
     with asking("take_along_axis", name):
         graph = graph_of("take_along_axis", x, indices)
         value = tensor("take_along_axis", x, graph)
@@ -100,7 +150,17 @@ def take_along_axis(
 def one_hot(
     indices: Operand, /, depth: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None
 ) -> Tensor:
-    """A new last axis of size `depth` that is 1 at the index, else 0."""
+    """A new last axis of size `depth` that is 1 at the index, else 0.
+
+    indices: integers; one outside of 0 to depth - 1 gives zeros only.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.one_hot([2, 0], 3)
+    >>> sad.Session(graph).run(y)
+    array([[0., 0., 1.],
+           [1., 0., 0.]], dtype=float32)
+    """
     with asking("one_hot", name):
         places = _positions("one_hot", indices, graph_of("one_hot", indices))
         attributes = {"depth": layout.size(depth), "dtype": as_dtype(dtype)}
@@ -108,7 +168,17 @@ def one_hot(
 
 
 def matmul(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
-    """The matrix product; vectors count as a row or a column, leading axes broadcast."""
+    """The matrix product, as `a @ b`; vectors count as a row or a column, leading axes broadcast.
+
+    a, b: numbers, brought to one dtype.  Raises ShapeError if the last axis of a and the last
+    but one of b differ in size, or if one is a scalar.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
+    >>> sad.Session(graph).run(y)
+    array([3., 7.], dtype=float32)
+    """
     with asking("matmul", name):
         return result(build("matmul", tensors("matmul", a, b), label=name))
 

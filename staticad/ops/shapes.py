@@ -19,13 +19,33 @@ from ..tensor import Tensor
 
 
 def reshape(x: Operand, /, shape: Any, *, name: str | None = None) -> Tensor:
-    """x in another shape of as many elements; one -1 stands for what is left over."""
+    """x in another shape of as many elements; one -1 stands for what is left over.
+
+    shape: ints, names of sizes or Dims.  Raises ShapeError if the number of elements changes;
+    for sizes that are not known yet, the run does.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float32", ("batch", 2, 3), name="x")
+    ...     y = sad.reshape(x, (-1, 6))
+    >>> y.shape
+    (Dim('batch'), 6)
+    """
     with asking("reshape", name):
         return result(layout.reshape(tensor("reshape", x), shape, name))
 
 
 def permute_dims(x: Operand, /, axes: Sequence[int], *, name: str | None = None) -> Tensor:
-    """x with its axes in the order `axes`."""
+    """x with its axes in the order `axes`.
+
+    Raises ShapeError unless each axis is named once.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3, 4))
+    >>> sad.permute_dims(x, (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     with asking("permute_dims", name):
         value = tensor("permute_dims", x)
         order = tuple(normalize_axis(layout.integer(a), value.ndim) for a in axes)
@@ -39,7 +59,14 @@ def permute_dims(x: Operand, /, axes: Sequence[int], *, name: str | None = None)
 
 
 def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
-    """x with its last two axes exchanged."""
+    """x with its last two axes exchanged.  Raises ShapeError below rank 2.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3, 4))
+    >>> sad.matrix_transpose(x).shape
+    (2, 4, 3)
+    """
     with asking("matrix_transpose", name):
         value = tensor("matrix_transpose", x)
         n = value.ndim
@@ -60,7 +87,14 @@ def moveaxis(
     *,
     name: str | None = None,
 ) -> Tensor:
-    """x with the axes `source` moved to the places `destination`, the others in order."""
+    """x with the axes `source` moved to the places `destination`, the others in order.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3, 4))
+    >>> sad.moveaxis(x, 0, -1).shape
+    (3, 4, 2)
+    """
     with asking("moveaxis", name):
         value = tensor("moveaxis", x)
         sides = []
@@ -83,7 +117,14 @@ def moveaxis(
 def expand_dims(
     x: Operand, /, *, axis: int | tuple[int, ...] = 0, name: str | None = None
 ) -> Tensor:
-    """x with axes of size 1 at the places `axis` of the result."""
+    """x with axes of size 1 at the places `axis` of the result.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3))
+    >>> sad.expand_dims(x, axis=(0, -1)).shape
+    (1, 2, 3, 1)
+    """
     with asking("expand_dims", name):
         value = tensor("expand_dims", x)
         several = axis if isinstance(axis, tuple | list) else (axis,)
@@ -95,7 +136,14 @@ def expand_dims(
 
 
 def squeeze(x: Operand, /, axis: int | tuple[int, ...], *, name: str | None = None) -> Tensor:
-    """x without the axes `axis`, which must have size 1."""
+    """x without the axes `axis`, which must have size 1.  Raises ShapeError if one has another.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 1, 3))
+    >>> sad.squeeze(x, 1).shape
+    (2, 3)
+    """
     with asking("squeeze", name):
         value = tensor("squeeze", x)
         gone = layout.axes_of(axis, value.ndim)
@@ -111,7 +159,17 @@ def squeeze(x: Operand, /, axis: int | tuple[int, ...], *, name: str | None = No
 
 
 def broadcast_to(x: Operand, /, shape: Any, *, name: str | None = None) -> Tensor:
-    """x repeated along axes of size 1, and along new leading ones, to `shape`."""
+    """x repeated along axes of size 1, and along new leading ones, to `shape`.
+
+    Raises ShapeError if the shapes do not fit.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.broadcast_to([1.0, 2.0], (2, 2))
+    >>> sad.Session(graph).run(y)
+    array([[1., 2.],
+           [1., 2.]], dtype=float32)
+    """
     with asking("broadcast_to", name):
         value = tensor("broadcast_to", x)
         attributes = {"shape": layout.shape_of(shape)}
@@ -119,7 +177,14 @@ def broadcast_to(x: Operand, /, shape: Any, *, name: str | None = None) -> Tenso
 
 
 def broadcast_arrays(*xs: Operand, name: str | None = None) -> list[Tensor]:
-    """The operands, each broadcast to their common shape; dtypes stay."""
+    """The operands, each broadcast to their common shape; dtypes stay.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x, y = sad.broadcast_arrays(sad.zeros((2, 1)), sad.ones(3))
+    >>> x.shape, y.shape
+    ((2, 3), (2, 3))
+    """
     with asking("broadcast_arrays", name):
         values = [tensor("broadcast_arrays", x) for x in xs]
         attributes = {"shape": broadcast_shapes(v.shape for v in values)}
@@ -127,7 +192,17 @@ def broadcast_arrays(*xs: Operand, name: str | None = None) -> list[Tensor]:
 
 
 def concat(xs: Sequence[Operand], /, *, axis: int | None = 0, name: str | None = None) -> Tensor:
-    """The tensors one after the other along `axis`; flattened first if that is None."""
+    """The tensors one after the other along `axis`; flattened first if that is None.
+
+    xs: a list of tensors of one rank, brought to one dtype.  Raises ShapeError if their other
+    sizes differ.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.concat([[1.0, 2.0], [3.0]])
+    >>> sad.Session(graph).run(y)
+    array([1., 2., 3.], dtype=float32)
+    """
     with asking("concat", name):
         values = tensors("concat", *_several(xs))
         if axis is None:
@@ -137,7 +212,15 @@ def concat(xs: Sequence[Operand], /, *, axis: int | None = 0, name: str | None =
 
 
 def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -> Tensor:
-    """Tensors of one shape side by side along a new axis."""
+    """Tensors of one shape side by side along a new axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.stack([[1.0, 2.0], [3.0, 4.0]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([[1., 3.],
+           [2., 4.]], dtype=float32)
+    """
     with asking("stack", name):
         values = tensors("stack", *_several(xs))
         for v in values[1:]:
@@ -153,7 +236,14 @@ def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -
 
 
 def unstack(x: Operand, /, *, axis: int = 0, name: str | None = None) -> tuple[Tensor, ...]:
-    """The parts of x along an axis of known size, without that axis."""
+    """The parts of x along an axis of known size, without that axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3))
+    >>> [part.shape for part in sad.unstack(x)]
+    [(3,), (3,)]
+    """
     with asking("unstack", name):
         value = tensor("unstack", x)
         place = normalize_axis(layout.integer(axis), value.ndim)
@@ -169,7 +259,15 @@ def unstack(x: Operand, /, *, axis: int = 0, name: str | None = None) -> tuple[T
 
 
 def flip(x: Operand, /, *, axis: Axis = None, name: str | None = None) -> Tensor:
-    """x backwards along `axis`, along all of them if None."""
+    """x backwards along `axis`, along all of them if None.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.flip([[1, 2], [3, 4]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([[2, 1],
+           [4, 3]])
+    """
     with asking("flip", name):
         value = tensor("flip", x)
         attributes = {"axis": layout.axes_of(axis, value.ndim)}
@@ -187,6 +285,12 @@ def roll(
     """x with its elements moved by `shift` along `axis`, what falls off put in front.
 
     Without an axis, in the flattened x.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.roll([1, 2, 3, 4], 1)
+    >>> sad.Session(graph).run(y)
+    array([4, 1, 2, 3])
     """
     with asking("roll", name):
         value: Any = tensor("roll", x)
@@ -223,7 +327,14 @@ def _rolled(x: Any, shift: int, axis: int) -> Any:
 
 
 def pad(x: Operand, /, widths: Any, *, value: float = 0.0, name: str | None = None) -> Tensor:
-    """x with `value` around it: widths is a number, a (before, after), or one such an axis."""
+    """x with `value` around it: widths is a number, a (before, after), or one such an axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.pad([1.0, 2.0], (1, 2), value=-1.0)
+    >>> sad.Session(graph).run(y)
+    array([-1.,  1.,  2., -1., -1.], dtype=float32)
+    """
     with asking("pad", name):
         inner = tensor("pad", x)
         attributes = {"widths": _widths(widths, inner.ndim), "value": float(value)}
@@ -243,7 +354,15 @@ def _widths(widths: Any, ndim: int) -> tuple[tuple[dims.Size, dims.Size], ...]:
 
 
 def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
-    """x repeated `repetitions` times along each axis, aligned at the last."""
+    """x repeated `repetitions` times along each axis, aligned at the last.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.tile([1, 2], (2, 2))
+    >>> sad.Session(graph).run(y)
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
     with asking("tile", name):
         value = tensor("tile", x)
         counts = layout.shape_of(repetitions)

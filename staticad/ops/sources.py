@@ -22,24 +22,66 @@ from ..variable import Variable
 
 
 def placeholder(dtype: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A value that each run is fed; see `Graph.placeholder`."""
+    """A value that each run is fed.
+
+    shape: ints, names of sizes ("batch"), Dims, or None for a size of its own; a scalar has ().
+    Sizes of one name are equal.  Raises GraphError outside of a `with graph:`, and for a name
+    that is taken.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", ("batch", 2), name="x")
+    ...     y = sad.sum(x, axis=1)
+    >>> sad.Session(graph).run(y, {x: [[1.0, 2.0], [3.0, 4.0]]})
+    array([3., 7.], dtype=float32)
+    """
     return current_graph("placeholder").placeholder(dtype, shape, name)
 
 
 def variable(
     initial: Any, name: str | None = None, trainable: bool = True, shape: Any = None
 ) -> Variable:
-    """State that a Session holds; see `Graph.variable`."""
+    """State that a Session holds, beginning with `initial`: a tensor, an array or a number.
+
+    trainable: whether optimizers update it.  shape: where sizes may change between runs, the
+    shape with names for those sizes.  Raises GraphError if the initial value needs a feed.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     count = sad.variable(0, name="count", trainable=False)
+    ...     step = count.assign_add(1)
+    >>> session = sad.Session(graph)
+    >>> [int(session.run(step)) for _ in range(3)]
+    [1, 2, 3]
+    """
     return graph_of("variable", initial).variable(initial, name, trainable, shape)
 
 
 def constant(value: Any, name: str | None = None, dtype: Any = None) -> Tensor:
-    """A copy of an array, a number or a nested list of numbers; see `Graph.constant`."""
+    """A copy of an array, a number or a nested list of numbers; of a Dim, its value in each run.
+
+    Arrays keep their dtype; Python numbers take int64, float32, complex64 or bool.
+
+    >>> import numpy as np
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     a, b = sad.constant([1.0, 2.0]), sad.constant(np.arange(3, dtype=np.int8))
+    >>> a.dtype, b.dtype
+    (dtype('float32'), dtype('int8'))
+    """
     return result(current_graph("constant").constant(value, name, dtype))
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
-    """A tensor of that shape, every element `fill_value`, which may be a scalar tensor."""
+    """A tensor of that shape, every element `fill_value`, which may be a scalar tensor.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.full((2, 2), 7)
+    >>> sad.Session(graph).run(y)
+    array([[7, 7],
+           [7, 7]])
+    """
     with asking("full", name):
         if isinstance(fill_value, Tensor):
             scalar = fill_value if dtype is None else fill_value.astype(dtype)
@@ -50,29 +92,67 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = N
 
 
 def zeros(shape: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None) -> Tensor:
-    """Zeros."""
+    """Zeros of that shape, whose sizes are ints, names or Dims; float32 unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.zeros((2, 3), dtype="int32")
+    >>> sad.Session(graph).run(y)
+    array([[0, 0, 0],
+           [0, 0, 0]], dtype=int32)
+    """
     return _number("zeros", shape, 0, dtype, name)
 
 
 def ones(shape: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None) -> Tensor:
-    """Ones."""
+    """Ones of that shape, whose sizes are ints, names or Dims; float32 unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.ones(3)
+    >>> sad.Session(graph).run(y)
+    array([1., 1., 1.], dtype=float32)
+    """
     return _number("ones", shape, 1, dtype, name)
 
 
 def full_like(
     x: Operand, /, fill_value: Any, *, dtype: Any = None, name: str | None = None
 ) -> Tensor:
-    """A tensor of the shape of x, and of its dtype unless told, every element `fill_value`."""
+    """A tensor of the shape of x, and of its dtype unless told, every element `fill_value`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.full_like([1.0, 2.0], 3)
+    >>> sad.Session(graph).run(y)
+    array([3., 3.], dtype=float32)
+    """
     return _like("full_like", x, fill_value, dtype, name)
 
 
 def zeros_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Zeros of the shape of x, and of its dtype unless told."""
+    """Zeros of the shape of x, and of its dtype unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float16", ("n", 3), name="x")
+    >>> y = sad.zeros_like(x)
+    >>> y.shape, y.dtype
+    ((Dim('n'), 3), dtype('float16'))
+    """
     return _like("zeros_like", x, 0, dtype, name)
 
 
 def ones_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
-    """Ones of the shape of x, and of its dtype unless told."""
+    """Ones of the shape of x, and of its dtype unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float16", ("n", 3), name="x")
+    >>> y = sad.ones_like(x, dtype="bool")
+    >>> y.shape, y.dtype
+    ((Dim('n'), 3), dtype('bool'))
+    """
     return _like("ones_like", x, 1, dtype, name)
 
 
@@ -82,6 +162,13 @@ def arange(
     """start, start + step, ... before stop; from 0 to start if there is no stop.
 
     int64 for integers, float32 otherwise.  The stop of an integer range may be a Dim.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", ("n",), name="x")
+    ...     y = sad.arange(x.shape[0])
+    >>> sad.Session(graph).run(y, {x: [0.5, 0.5, 0.5]})
+    array([0, 1, 2])
     """
     with asking("arange", name):
         graph = current_graph("arange")
@@ -118,7 +205,14 @@ def linspace(
     endpoint: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """`num` numbers, evenly spaced from start to stop."""
+    """`num` numbers, evenly spaced from start to stop; float32 unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.linspace(0.0, 1.0, 5)
+    >>> sad.Session(graph).run(y)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
     with asking("linspace", name):
         for value in (start, stop):
             if not isinstance(value, WEAK):
@@ -139,7 +233,15 @@ def eye(
     dtype: Any = DEFAULT_FLOAT,
     name: str | None = None,
 ) -> Tensor:
-    """Ones on the diagonal k, zeros elsewhere; the sizes may be Dims."""
+    """Ones on the diagonal k, zeros elsewhere; the sizes may be Dims.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.eye(2, 3, k=1)
+    >>> sad.Session(graph).run(y)
+    array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
     with asking("eye", name):
         graph = current_graph("eye")
         rows = layout.size(n_rows)

@@ -22,6 +22,15 @@ class Adam(Optimizer):
 
     m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g
     p -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + epsilon)
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     w = sad.variable([1.0, -2.0], name="w")
+    ...     loss = sad.sum(w * w)
+    ...     train = sad.optimizers.Adam(0.5).minimize(loss)
+    >>> session = sad.Session(graph)
+    >>> [session.run([loss, train])[0].round(2) for _ in range(3)]
+    [np.float32(5.0), np.float32(2.5), np.float32(1.02)]
     """
 
     def __init__(

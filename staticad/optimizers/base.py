@@ -27,7 +27,8 @@ class Optimizer(ABC):
     """Updates variables so that a loss decreases; `minimize` builds the nodes.
 
     learning_rate: a number, a scalar tensor, or a schedule, which is a function of the step.
-    Everything that an update reads is the value at the start of the run.
+    Everything that an update reads is the value at the start of the run.  The optimizer's step
+    and state are variables of the graph that are not trained.
     """
 
     def __init__(self, learning_rate: float | Tensor | Schedule) -> None:
@@ -63,7 +64,19 @@ class Optimizer(ABC):
     ) -> Effect:
         """An effect that updates the variables once, and runs `graph.updates` too.
 
-        Without `variables`: all trainable ones, of an inexact dtype, that the loss depends on.
+        loss: a scalar.  variables: by default all trainable ones, of an inexact dtype, that the
+        loss depends on.  Raises GradientError if there are none.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     w = sad.variable(4.0, name="w")
+        ...     optimizer = sad.optimizers.SGD(0.5)
+        ...     train = optimizer.minimize((w - 1) ** 2, name="train")
+        >>> session = sad.Session(graph)
+        >>> session.run([train, optimizer.step])
+        [None, array(0)]
+        >>> session.run([w, optimizer.step])
+        [array(1., dtype=float32), array(1)]
         """
         with asking("minimize", name):
             _check_scalar(loss)
@@ -93,7 +106,18 @@ class Optimizer(ABC):
         *,
         name: str | None = None,
     ) -> Effect:
-        """An effect that updates the variables once with these gradients."""
+        """An effect that updates the variables once with these gradients, which may be clipped, ….
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     w = sad.variable(4.0, name="w")
+        ...     (g,) = sad.gradients(w * w, w)
+        ...     train = sad.optimizers.SGD(1.0).apply([sad.clip(g, -1.0, 1.0)], [w])
+        >>> session = sad.Session(graph)
+        >>> session.run(train)
+        >>> session.variables["w"]
+        array(3., dtype=float32)
+        """
         with asking("apply", name):
             for v in variables:
                 if not isinstance(v, Variable):

@@ -24,12 +24,27 @@ __all__ = ["constant", "cosine", "exponential", "piecewise", "warmup"]
 
 
 def constant(value: float) -> Schedule:
-    """Always `value`."""
+    """Always `value`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     step = sad.variable(0, name="step", trainable=False)
+    >>> sad.optimizers.schedules.constant(0.1)(step)
+    0.1
+    """
     return lambda step: float(value)
 
 
 def exponential(initial: float, factor: float, steps: int) -> Schedule:
-    """`initial`, multiplied by `factor` every `steps` steps, continuously."""
+    """`initial`, multiplied by `factor` every `steps` steps, continuously.
+
+    >>> import staticad as sad
+    >>> rate = sad.optimizers.schedules.exponential(0.1, factor=0.5, steps=10)
+    >>> with sad.Graph() as graph:
+    ...     rates = rate(sad.constant([0, 10, 20]))
+    >>> sad.Session(graph).run(rates).round(4)
+    array([0.1  , 0.05 , 0.025], dtype=float32)
+    """
     with asking("exponential"):
         _positive("factor", factor)
         _positive("steps", steps)
@@ -40,6 +55,13 @@ def cosine(initial: float, steps: int, final: float = 0.0) -> Schedule:
     """Half a cosine from `initial` to `final` in `steps` steps, then `final`.
 
     Loshchilov and Hutter 2017, without restarts.
+
+    >>> import staticad as sad
+    >>> rate = sad.optimizers.schedules.cosine(0.1, steps=100)
+    >>> with sad.Graph() as graph:
+    ...     rates = rate(sad.constant([0, 50, 100, 200]))
+    >>> sad.Session(graph).run(rates).round(4)
+    array([0.1 , 0.05, 0.  , 0.  ], dtype=float32)
     """
     with asking("cosine"):
         _positive("steps", steps)
@@ -52,7 +74,15 @@ def cosine(initial: float, steps: int, final: float = 0.0) -> Schedule:
 
 
 def piecewise(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
-    """values[0] before step boundaries[0], values[1] before boundaries[1], and so on."""
+    """values[0] before step boundaries[0], values[1] before boundaries[1], and so on.
+
+    >>> import staticad as sad
+    >>> rate = sad.optimizers.schedules.piecewise([10, 20], [0.1, 0.01, 0.001])
+    >>> with sad.Graph() as graph:
+    ...     rates = rate(sad.constant([9, 10, 20]))
+    >>> sad.Session(graph).run(rates)
+    array([0.1  , 0.01 , 0.001], dtype=float32)
+    """
     with asking("piecewise"):
         if len(values) != len(boundaries) + 1 or list(boundaries) != sorted(set(boundaries)):
             raise ArgumentError(
@@ -71,7 +101,17 @@ def piecewise(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
 
 
 def warmup(schedule: float | Schedule, steps: int) -> Schedule:
-    """A share of `schedule` that grows evenly to 1 at step `steps` - 1, then all of it."""
+    """A share of `schedule` that grows evenly to 1 at step `steps` - 1, then all of it.
+
+    schedule: a learning rate, or another schedule.
+
+    >>> import staticad as sad
+    >>> rate = sad.optimizers.schedules.warmup(0.1, steps=4)
+    >>> with sad.Graph() as graph:
+    ...     rates = rate(sad.constant([0, 1, 3, 9]))
+    >>> sad.Session(graph).run(rates).round(4)
+    array([0.025, 0.05 , 0.1  , 0.1  ], dtype=float32)
+    """
     with asking("warmup"):
         _positive("steps", steps)
 

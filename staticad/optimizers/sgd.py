@@ -16,6 +16,15 @@ class SGD(Optimizer):
     """p -= lr * g, or with momentum mu (Sutskever et al. 2013):
 
     v = mu * v + g;  p -= lr * v, or lr * (g + mu * v) if `nesterov`.  v starts at 0.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     w = sad.variable(1.0, name="w")
+    ...     train = sad.optimizers.SGD(0.25).minimize(w * w)
+    >>> session = sad.Session(graph)
+    >>> session.run(train)
+    >>> session.variables["w"]
+    array(0.5, dtype=float32)
     """
 
     def __init__(
@@ -52,7 +61,15 @@ class SGD(Optimizer):
 
 
 class Momentum(SGD):
-    """SGD with momentum: v = momentum * v + g;  p -= lr * v."""
+    """SGD with momentum: v = momentum * v + g;  p -= lr * v.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     w = sad.variable(1.0, name="w")
+    ...     train = sad.optimizers.Momentum(0.25).minimize(w * w)
+    >>> list(graph.variables)
+    ['w', 'Momentum/step', 'Momentum/velocity/w']
+    """
 
     def __init__(
         self,
