@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 
 from staticad_schema import Graph
-from staticad_schema.graph import Node
+from staticad_schema.node import Node
 
 BOX_WIDTH, BOX_HEIGHT = 128, 40
 COLUMN, ROW = 148, 72

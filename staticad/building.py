@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import staticad_schema.ops  # noqa: F401 - fills the registry
-from staticad_schema.graph import VariableSpec
-from staticad_schema.handle import Handle, Owner
+from staticad_schema.declarations import VariableSpec
+from staticad_schema.handle import Effect, Handle, Owner
 from staticad_schema.node import Node
 from staticad_schema.op import OPS, Op
 
@@ -35,7 +35,9 @@ class Builder(Owner, Protocol):
     def source(self, op: str, attributes: dict[str, Any], name: str | None = None) -> Any:
         """A tensor of an op without operands."""
 
-    def check_owner(self, handle: Handle, asked: str, beside: Handle | None = None) -> None:
+    def check_owner(
+        self, handle: Handle | Effect, asked: str, beside: Handle | None = None
+    ) -> None:
         """Raise if the handle belongs to another graph."""
 
     def check_not_in_body(self, variable: str, op: str) -> None:

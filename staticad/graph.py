@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Literal, NoReturn
 
 import staticad_schema
+from staticad_schema.declarations import Signature, VariableSpec
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import (
     ArgumentError,
@@ -18,7 +19,6 @@ from staticad_schema.errors import (
     UnknownNameError,
     UsageError,
 )
-from staticad_schema.graph import Signature, VariableSpec
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.shapes import shape_text
@@ -256,7 +256,7 @@ class Graph(Recorder):
 
     # ------------------------------------------------------------- bodies
 
-    def check_owner(self, handle: Handle, asked: str, beside: Any = None) -> None:
+    def check_owner(self, handle: Handle | Effect, asked: str, beside: Any = None) -> None:
         """Raises GraphError if the handle belongs to another graph; `beside` is one of this."""
         try:
             super().check_owner(handle, asked, beside)

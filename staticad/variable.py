@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import Shape
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
-from staticad_schema.graph import VariableSpec
 from staticad_schema.handle import WEAK, Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.shapes import is_static, same_shape
@@ -35,13 +35,7 @@ def after_nodes(graph: Any, after: Any) -> tuple[int, ...]:
                 expected="tensors and effects",
                 found=f"{item!r:.80}, a {type(item).__name__}",
             )
-        if item.graph is not graph:
-            what = item.describe() if isinstance(item, Handle) else repr(item)
-            raise UsageError(
-                "it belongs to another graph",
-                expected="tensors and effects of this graph",
-                found=what,
-            )
+        graph.check_owner(item, "order")
         nodes.append(item.node_index)
     return tuple(nodes)
 

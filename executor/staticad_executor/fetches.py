@@ -101,13 +101,12 @@ def meant(thing: Any) -> Handle | None:
 def own(graph: Graph, handle: Handle | Effect, asked: str) -> None:
     """Raises PlanError if the handle is of another graph."""
     if handle.graph is not graph:
-        described = handle.describe() if isinstance(handle, Handle) else repr(handle)
         raise PlanError(
             "it belongs to another graph",
             asked=asked,
             expected="a tensor of the graph that this session runs",
-            found=described,
-            site=handle.site if isinstance(handle, Handle) else None,
+            found=handle.describe(),
+            site=handle.site,
         )
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.declarations import VariableSpec
 from staticad_schema.errors import PlanError
-from staticad_schema.graph import Graph, VariableSpec
+from staticad_schema.graph import Graph
 from staticad_schema.types import UINT8, Array, DType, TensorType
 
 from .pool import BlockPool

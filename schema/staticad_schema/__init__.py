@@ -3,6 +3,7 @@
 from . import ops
 from .attributes import conforms
 from .codec import Verified, decode, encode, load, save, verify
+from .declarations import Signature, VariableSpec
 from .dims import Dim, symbol
 from .errors import (
     ArgumentError,
@@ -21,7 +22,7 @@ from .errors import (
     UnknownNameError,
     UsageError,
 )
-from .graph import Function, Graph, Signature, VariableSpec
+from .graph import Function, Graph
 from .handle import Effect, Handle
 from .migrate import FORMAT
 from .node import Node

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from .attributes import conforms
+from .declarations import VariableSpec
 from .errors import FormatError, StaticadError, near_miss
-from .graph import Function, Graph, VariableSpec
+from .graph import Function, Graph
 from .node import Node
 from .op import OPS, Op
 from .types import TensorType, fits

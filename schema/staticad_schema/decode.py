@@ -15,11 +15,12 @@ import numpy as np
 
 from .attributes import MAX_DEPTH
 from .check import check_application, check_graph, check_node, known_op, untrusted, wrong
+from .declarations import Signature, VariableSpec
 from .dim_parser import parse
 from .dims import Dim, Size
 from .encode import ELEMENT_TYPES
 from .errors import Site
-from .graph import Function, Graph, Signature, VariableSpec
+from .graph import Function, Graph
 from .graph_pb2 import Application, Body, Value
 from .graph_pb2 import Array as ArrayMessage
 from .graph_pb2 import Function as FunctionMessage

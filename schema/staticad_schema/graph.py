@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import dims
+from .declarations import Signature, VariableSpec
 from .errors import (
     ArgumentError,
     DTypeError,
@@ -30,27 +31,6 @@ from .handle import Effect, Handle
 from .node import Node
 from .op import OPS, FunctionRef, Op
 from .types import TensorType, promote_weak, require_dtype, weak_array
-
-
-@dataclass(frozen=True)
-class VariableSpec:
-    """Named state: its type, the value id that initialises it, and whether optimizers see it."""
-
-    name: str
-    type: TensorType
-    initial: int
-    trainable: bool
-    node: int  # the node that reads the value at the start of a run
-
-
-@dataclass(frozen=True)
-class Signature:
-    """A named interface for callers that know no value ids: keys to values, and effects."""
-
-    name: str
-    inputs: dict[str, int]
-    outputs: dict[str, int]
-    effects: tuple[int, ...] = ()  # node indices
 
 
 @dataclass(frozen=True)
@@ -227,7 +207,7 @@ class Graph:
     def handle(self, value: int) -> Handle:
         return Handle(self, value)
 
-    def check_owner(self, handle: Handle, asked: str, beside: Any = None) -> None:
+    def check_owner(self, handle: Handle | Effect, asked: str, beside: Any = None) -> None:
         """Raises GraphError if the handle belongs to another graph; `beside` is one of this."""
         if handle.graph is not self:
             other = f"{handle.describe()} of another graph"
@@ -263,6 +243,7 @@ class Graph:
         self.functions[function.name] = function
 
     def function(self, name: str) -> Function:
+        """The body called `name`.  Raises UnknownNameError."""
         try:
             return self.functions[name]
         except KeyError:
@@ -289,6 +270,7 @@ class Graph:
         """A session has run this graph; the builder's graph watches its growth from then on."""
 
     def intern_site(self, site: Site) -> int:
+        """The index of a line in the table of lines."""
         found = self._site_ids.get(site)
         if found is None:
             found = self._site_ids[site] = len(self.sites)
@@ -301,6 +283,7 @@ class Graph:
         self._site_ids = {site: index for index, site in enumerate(self.sites)}
 
     def site(self, index: int) -> Site | None:
+        """The line with that index; 0 is none."""
         return self.sites[index] if index else None
 
     @contextmanager
@@ -373,6 +356,7 @@ class Graph:
         return node.start + k
 
     def has_name(self, name: str) -> bool:
+        """Whether some node was given that name."""
         return name in self._names
 
     @property
@@ -381,10 +365,11 @@ class Graph:
         return [self.handle(n.start) for n in self.nodes if n.op == "placeholder"]
 
     def effect(self, index: int) -> Effect:
+        """The effect of the node with that index."""
         return Effect(self, index)
 
     def symbols(self) -> set[str]:
-        """Every symbol in the types of the sources."""
+        """Every symbol in the type of some value."""
         found: set[str] = set()
         for type_ in self.types:
             for d in type_.shape:
@@ -405,8 +390,3 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<graph of {len(self.nodes)} nodes>"
-
-
-__all__ = [
-    "NO_SITE", "Function", "Graph", "Node", "Signature", "VariableSpec",
-]  # fmt: skip

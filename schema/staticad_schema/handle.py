@@ -63,7 +63,17 @@ class Effect:
 
     @property
     def name(self) -> str:
+        """The node's name."""
         return self.graph.node_name(self.node_index)
+
+    @property
+    def site(self) -> Site | None:
+        """The line that made the value, if it is known."""
+        return self.graph.site(self.graph.nodes[self.node_index].site)
+
+    def describe(self) -> str:
+        """The effect for an error message: name and line."""
+        return f"effect {self.name!r}" + (f" ({self.site})" if self.site else "")
 
     def __repr__(self) -> str:
         return f"<effect {self.name!r}>"
@@ -91,6 +101,7 @@ class Handle:
 
     @property
     def node_index(self) -> int:
+        """The index of that node."""
         return self.graph.producers[self.id]
 
     @property
@@ -103,6 +114,7 @@ class Handle:
         return f"{self.graph.value_name(self.id)!r} {self.type}" + (f" ({site})" if site else "")
 
     def apply(self, definition: Op, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """An op of this graph's handles and scalars, appended to it."""
         return self.graph.apply(definition, operands, attributes)
 
     def astype(self, dtype: DType) -> Any:

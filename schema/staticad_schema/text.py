@@ -19,8 +19,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from .check import check_application, check_graph, check_node, known_op, untrusted
+from .declarations import Signature, VariableSpec
 from .errors import FormatError, Site
-from .graph import Function, Graph, Signature, VariableSpec
+from .graph import Function, Graph
 from .literal import Reader, string_text, value_text
 from .migrate import FORMAT
 from .node import Node

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.errors import GradientError, GraphError
+from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.types import INEXACT, KINDS, Array, TensorType, fits
@@ -51,14 +51,7 @@ def common_graph(tensors: Sequence[Any], asked: str) -> Graph:
     """The one graph of all tensors.  Raises GraphError naming two that differ."""
     graph: Graph = tensors[0].graph
     for t in tensors[1:]:
-        if t.graph is not graph:
-            raise GraphError(
-                "tensors belong to two graphs",
-                asked=asked,
-                expected="tensors of one graph",
-                found=f"{tensors[0].describe()} and {t.describe()}",
-                site=graph.site(graph.current_site()),
-            )
+        graph.check_owner(t, asked, tensors[0])
     return graph
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from staticad_schema.graph import Graph, Node
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.ops.control import inline
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from staticad_schema.graph import Graph, Node
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand
 from staticad_schema.types import INEXACT, KINDS
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from staticad_schema.attributes import identity
-from staticad_schema.graph import Graph, Node
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.sites import asking
 from staticad_schema.types import KINDS

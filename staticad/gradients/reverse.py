@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
-from staticad_schema.graph import Graph, Node
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.sites import asking
 

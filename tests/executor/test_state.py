@@ -6,8 +6,9 @@ import pytest
 import staticad as sad
 from staticad_executor.pool import BlockPool
 from staticad_executor.state import ALIGNMENT, Layout, Snapshot, fits
+from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import symbol
-from staticad_schema.graph import Graph, VariableSpec
+from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT32, FLOAT64, INT64, TensorType
 

@@ -9,10 +9,11 @@ import pytest
 
 from staticad.gradients import gradients
 from staticad_executor.interpret import interpret
+from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import symbol
 from staticad_schema.errors import DTypeError, GradientError, GraphError, PlanError
 from staticad_schema.evaluate import evaluate
-from staticad_schema.graph import Graph, VariableSpec
+from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT32, FLOAT64, INT64, UINT64, TensorType
 

@@ -163,7 +163,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         lambda g: sad.atan2(vector(g), vector(sad.Graph())),
     ),
     "effect of another graph": (
-        TypeError,
+        sad.GraphError,
         "another graph",
         lambda g: sad.after(vector(g), vector(sad.Graph())),
     ),

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.codec import load
+from staticad_schema.declarations import Signature
 from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, near_miss
-from staticad_schema.graph import Graph, Signature
+from staticad_schema.graph import Graph
 from staticad_schema.types import Array
 
 from ..feeds import fed_value
