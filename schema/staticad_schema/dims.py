@@ -391,9 +391,11 @@ def _size(terms: Terms) -> Size:
 
 def _nonnegative(monomial: Monomial) -> bool:
     for atom, _ in monomial:
-        if isinstance(atom, str) or atom.function == "mod":
+        if isinstance(atom, str):
             continue
-        sides = nonnegative(atom.left), nonnegative(atom.right)
+        # A remainder has the sign of its divisor.
+        left = atom.function == "mod" or nonnegative(atom.left)
+        sides = left, nonnegative(atom.right)
         if not (any(sides) if atom.function == "max" else all(sides)):
             return False
     return True

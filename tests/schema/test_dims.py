@@ -18,6 +18,7 @@ from staticad_schema.dims import Dim, Size
 NAMES = ("a", "b", "two words", "min")
 SIZES = st.fixed_dictionaries({name: st.integers(0, 9) for name in NAMES})
 
+DIVISORS = st.integers(-4, 4).filter(bool)
 ATOMS = st.integers(-4, 9) | st.sampled_from(NAMES).map(symbol)
 
 
@@ -29,8 +30,8 @@ def combined(sizes: st.SearchStrategy[Size]) -> st.SearchStrategy[Size]:
         | pairs.map(lambda p: p[0] * p[1])
         | pairs.map(lambda p: dims.minimum(*p))
         | pairs.map(lambda p: dims.maximum(*p))
-        | st.tuples(sizes, st.integers(1, 4)).map(lambda p: dims.floordiv(*p))
-        | st.tuples(sizes, st.integers(1, 4)).map(lambda p: dims.modulo(*p))
+        | st.tuples(sizes, DIVISORS).map(lambda p: dims.floordiv(*p))
+        | st.tuples(sizes, DIVISORS).map(lambda p: dims.modulo(*p))
     )
 
 
@@ -104,6 +105,19 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
         parse(text)
     except (FormatError, ShapeError):
         return
+
+
+@given(EXPRESSIONS, SIZES)
+def test_nonnegative_never_lies(a: Size, sizes: dict[str, int]) -> None:
+    if dims.nonnegative(a):
+        assert dims.bind(a, sizes) >= 0
+
+
+def test_a_remainder_has_the_sign_of_its_divisor() -> None:
+    n = symbol("n")
+    assert dims.nonnegative(dims.modulo(-n, 3))
+    assert not dims.nonnegative(dims.modulo(n, -3))
+    assert dims.bind(dims.maximum(dims.modulo(n, -3), 0), {"n": 1}) == 0
 
 
 @given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
