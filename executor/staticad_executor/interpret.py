@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.attributes import bound
+from staticad_schema.calls import inner_path
 from staticad_schema.errors import CancelledError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS, FunctionRef, Op
 from staticad_schema.ops.checks import check_broadcast
-from staticad_schema.ops.control import inner_path
 from staticad_schema.types import Array, array_type
 
 from .failure import node_failure

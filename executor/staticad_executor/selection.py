@@ -10,17 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from staticad_schema.calls import COUNTLESS, MOST_NODES_OF_CALLS
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
 
 READS = ("variable", "read_variable")
 UPDATES = ("assign_add", "assign_sub")
-
-# A call stands for all nodes of its body, and a body that calls twice what calls twice … for
-# more than any memory holds.  At about a kilobyte a node this is the most that a run may be.
-MOST_NODES_OF_CALLS = 1 << 20
-# Numbers of nodes are not counted beyond this.
-_COUNTLESS = 10**12
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ def select(
             "the calls stand for too many nodes",
             asked=f"call {graph.node_name(index)!r} of {str(node.attributes['function'])!r}",
             expected=f"at most {MOST_NODES_OF_CALLS:,} nodes in the bodies of all calls",
-            found=f"{found.called:,}" + (" or more" if found.called == _COUNTLESS else ""),
+            found=f"{found.called:,}" + (" or more" if found.called == COUNTLESS else ""),
             site=graph.site(node.site),
             forward_site=graph.site(node.forward_site),
         )
@@ -143,7 +138,7 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
             inner = bodies[node.attributes["function"]]
             reads.update(dict.fromkeys(inner.reads))
             draws = draws or inner.draws
-            called = min(called + _size(inner), _COUNTLESS)
+            called = min(called + _size(inner), COUNTLESS)
         elif node.definition.effect == "writes":
             name = node.attributes["variable"]
             writes[name] = None

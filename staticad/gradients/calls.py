@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from staticad_schema.calls import inline
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.ops.control import inline
 
 
 def dependencies(graph: Graph, node: Node) -> tuple[int, ...]:
@@ -33,7 +33,7 @@ def dependencies(graph: Graph, node: Node) -> tuple[int, ...]:
 def expanded(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The outputs of a node written in other ops, appended to its graph."""
     attributes = graph.resolved(node.attributes)
-    if not inputs:
-        # Only calls expand without operands, by which an expansion finds its graph.
-        return inline(graph, (), attributes["function"], attributes["path"])
+    if node.op == "call":
+        called = graph.producers[node.start]
+        return inline(graph, inputs, attributes["function"], attributes["path"], called)
     return OPS[node.op].expansion(inputs, attributes)

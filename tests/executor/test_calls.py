@@ -130,3 +130,67 @@ def test_dependencies_go_through_calls_and_joints_into_the_plan() -> None:
         behind |= set(before)
     assert len(prints) == 6
     assert prints <= behind
+
+
+@both_engines
+def test_effects_of_a_call_happen_once_also_where_it_is_differentiated(
+    checked: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = sad.Graph()
+    with graph:
+        x = sad.placeholder("float64", (), name="x")
+        inner = graph.define("inner", lambda v: sad.print_(v * v, "square"), ("float64", ()))
+
+        def body(v: Any) -> Any:
+            positive = sad.assert_(v > 0, "not positive")  # noqa: PT009
+            return sad.after(inner(v) * v, positive)
+
+        y = graph.define("outer", body, ("float64", ()))(x)
+        (dy,) = sad.gradients(y, x)
+        (ddy,) = sad.gradients(dy, x)
+        (along,) = sad.jvp(y, x)
+    with sad.Session(graph, check_numerics=checked) as session:
+        for fetches, values in (
+            ([y], [8]), ([dy], [12]), ([y, dy, ddy, along], [8, 12, 12, 12]),
+        ):  # fmt: skip
+            assert session.run(fetches, {x: 2}) == values
+            assert capsys.readouterr().out == "square 4.\n"
+            with pytest.raises(sad.ExecutionError, match="not positive"):
+                session.run(fetches, {x: -2})
+            capsys.readouterr()
+
+
+def test_deep_calls_are_differentiated() -> None:
+    graph, x, y = tower(2 * sys.getrecursionlimit(), 1)
+    (dy,) = sad.gradients(y, x)
+    (along,) = sad.jvp(y, x)
+    with sad.Session(graph) as session:
+        assert session.run([dy, along], {x: 1}) == [1, 1]
+
+
+def test_derivatives_of_more_calls_than_memory_holds_are_refused_at_once() -> None:
+    graph, x, y = tower(40, 2)
+    count = len(graph.nodes)
+    for differentiate in (sad.gradients, sad.jvp):
+        with pytest.raises(sad.GraphError, match="stands for too many nodes") as info:
+            differentiate(y, x)
+        assert "'f39'" in str(info.value)
+        assert "test_calls.py" in str(info.value)
+        # But for the seed nothing was built.
+        assert len(graph.nodes) <= count + 1
+
+
+@both_engines
+def test_a_differentiated_body_draws_what_the_call_drew(checked: bool) -> None:
+    graph = sad.Graph(seed=3)
+    with graph:
+        x = sad.placeholder("float64", (50,), name="x")
+        inner = graph.define(
+            "inner", lambda v: v * sad.random.normal((50,), dtype="float64"), ("float64", (50,))
+        )
+        y = graph.define("outer", lambda v: inner(inner(v)), ("float64", (50,)))(x)
+        (dy,) = sad.gradients(y, x)
+    with sad.Session(graph, check_numerics=checked) as session:
+        value, slope = session.run([y, dy], {x: np.ones(50)})
+        np.testing.assert_array_equal(value, slope)
+        assert len(set(value)) == 50

@@ -10,11 +10,11 @@ import pytest
 from staticad.gradients import gradients, jvp
 from staticad_executor.interpret import interpret
 from staticad_schema.batching import batched
+from staticad_schema.calls import inner_path
 from staticad_schema.dims import symbol
 from staticad_schema.errors import DTypeError, ExecutionError, GraphError, ShapeError
 from staticad_schema.graph import Function, Graph
 from staticad_schema.op import OPS, FunctionRef
-from staticad_schema.ops.control import inner_path
 from staticad_schema.types import BOOL, FLOAT64, INT64, UINT32, Array, TensorType
 
 from .running import Applied, meaning

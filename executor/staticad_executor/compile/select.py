@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from staticad_schema.attributes import is_symbolic
+from staticad_schema.calls import bind_arguments, inner_path, substituted
 from staticad_schema.dims import Size, symbols_of
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.ops.control import bind_arguments, inner_path, substituted
 from staticad_schema.types import TensorType
 
 from ..failure import nested_name

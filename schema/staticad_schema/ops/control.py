@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dims
-from ..attributes import with_sizes
-from ..dims import Dim, Size
-from ..errors import DTypeError, ExecutionError, ShapeError
+from ..calls import bind_arguments, inline
+from ..errors import DTypeError, ExecutionError
 from ..op import OPS, FunctionRef, Operand, constant, each, op
 from ..types import BOOL, Array, TensorType
 
@@ -132,94 +128,9 @@ def check_only(condition: Operand, *, message: str) -> tuple[TensorType, ...]:
     return ()
 
 
-def inner_path(outer: int, inner: int) -> int:
-    """The 32-bit call path of a random node in a body, from the call's path and its own."""
-    return zlib.crc32(struct.pack("<II", outer, inner))
-
-
-def bind_arguments(function: Function, arguments: tuple[Operand, ...]) -> dict[str, Size]:
-    """The sizes that a call gives to the symbols of a body's inputs.
-
-    Raises DTypeError and ShapeError where an argument does not fit.
-    """
-    expected = function.input_types
-    if len(arguments) != len(expected):
-        raise ShapeError(
-            f"wrong number of arguments for {function.name!r}",
-            expected=f"{len(expected)}: " + ", ".join(map(str, expected)),
-            found=str(len(arguments)),
-        )
-    bound: dict[str, Size] = {}
-    for position, (pattern, given) in enumerate(zip(expected, arguments, strict=True)):
-        if pattern.dtype != given.dtype:
-            raise DTypeError(
-                f"argument {position} of {function.name!r} has another dtype",
-                expected=str(pattern),
-                found=str(given),
-            )
-        if pattern.ndim != given.ndim:
-            raise _misfit(function, position, pattern, given)
-        for size, actual in zip(pattern.shape, given.shape, strict=True):
-            name = size.symbol() if isinstance(size, Dim) else None
-            if name is not None:
-                bound.setdefault(name, actual)
-    for position, (pattern, given) in enumerate(zip(expected, arguments, strict=True)):
-        for size, actual in zip(pattern.shape, given.shape, strict=True):
-            if dims.same_size(dims.substitute(size, bound), actual) is False:
-                raise _misfit(function, position, pattern, given)
-    return bound
-
-
-def _misfit(function: Function, position: int, pattern: Operand, given: Operand) -> ShapeError:
-    return ShapeError(
-        f"argument {position} of {function.name!r} does not fit",
-        expected=str(pattern),
-        found=str(given),
-    )
-
-
-def substituted(attributes: Mapping[str, Any], sizes: Mapping[str, Size]) -> dict[str, Any]:
-    """A body's attributes in terms of the caller's sizes."""
-    return {
-        name: with_sizes(value, lambda dim: dims.substitute(dim, sizes))
-        for name, value in attributes.items()
-    }
-
-
 def _inline(*arguments: Any, function: Function, path: int) -> Any:
     outputs = inline(arguments[0].graph, arguments, function, path)
     return outputs[0] if len(outputs) == 1 else outputs
-
-
-def inline(graph: Any, arguments: Sequence[Any], function: Function, path: int) -> tuple[Any, ...]:
-    """The outputs of a call, computed by copies of the body's nodes in the caller's graph."""
-    body = function.body
-    sizes = bind_arguments(function, tuple(argument.type for argument in arguments))
-    values = dict(zip(function.inputs, (argument.id for argument in arguments), strict=True))
-    copies: dict[int, int] = {}
-    for index, node in enumerate(body.nodes):
-        if node.op == "parameter":
-            continue
-        if node.op == "variable":
-            spec = graph.variable_specs.get(node.attributes["variable"])
-            if spec is not None:
-                values[node.start] = graph.nodes[spec.node].start
-                continue
-        attributes = substituted(node.attributes, sizes)
-        if "path" in attributes:
-            attributes["path"] = inner_path(path, attributes["path"])
-        site = body.site(node.site)
-        copy = graph.append(
-            OPS[node.op],
-            [values[i] for i in node.inputs],
-            attributes,
-            after=[copies[i] for i in node.after if i in copies],
-            device=node.device,
-            site=graph.intern_site(site) if site is not None else None,
-        )
-        copies[index] = len(graph.nodes) - 1
-        values.update(zip(node.outputs, copy.outputs, strict=True))
-    return tuple(graph.handle(values[i]) for i in function.outputs)
 
 
 @op(expand=_inline, grad="expand", batch="map")
