@@ -25,7 +25,7 @@ from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import INT64, as_dtype
 
-from . import layout, sizes
+from . import dimensions, sizes
 from .bodies import traced, traced_in
 from .building import renamed
 from .current import GRAPHS, SCOPE, is_name
@@ -207,7 +207,7 @@ class Graph(Recorder):
         sizes = []
         for axis, part in enumerate(given):
             part = self._fresh_size(f"{name or 'size'}_{axis}") if part is None else part
-            sizes.append(layout.size(part))
+            sizes.append(dimensions.size(part))
             if isinstance(part, str):
                 self._sizes.add(part)
         return tuple(sizes)

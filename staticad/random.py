@@ -27,7 +27,7 @@ from staticad_schema.types import (
     as_dtype,
 )
 
-from . import layout
+from . import dimensions, methods
 from .building import build, renamed
 from .elsewhere import missing
 from .graph import Graph
@@ -53,7 +53,7 @@ def bits(shape: Any, dtype: Any = "uint32", name: str | None = None) -> Tensor:
     with asking("random.bits", name):
         graph = graph_of("random.bits")
         wanted = as_dtype(dtype)
-        return result(_bits(graph, layout.shape_of(shape), wanted, name, name))
+        return result(_bits(graph, dimensions.shape_of(shape), wanted, name, name))
 
 
 def uniform(
@@ -78,7 +78,7 @@ def uniform(
     with asking("random.uniform", name):
         graph = graph_of("random.uniform", low, high)
         wanted = _floating(dtype)
-        u = _uniform(graph, layout.shape_of(shape), wanted, name)
+        u = _uniform(graph, dimensions.shape_of(shape), wanted, name)
         if _is(low, 0) and _is(high, 1):
             return result(renamed(u, name))
         start, stop = _parameter(graph, low, wanted), _parameter(graph, high, wanted)
@@ -107,7 +107,7 @@ def normal(
     with asking("random.normal", name):
         graph = graph_of("random.normal", loc, scale)
         wanted = _floating(dtype)
-        z = _normal(graph, layout.shape_of(shape), wanted, name)
+        z = _normal(graph, dimensions.shape_of(shape), wanted, name)
         if not _is(scale, 1):
             z = z * _parameter(graph, scale, wanted)
         if not _is(loc, 0):
@@ -128,7 +128,7 @@ def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
         graph = graph_of("random.bernoulli", p)
         if isinstance(p, WEAK) and not 0 <= float(p.real) <= 1:
             raise ArgumentError("not a probability", expected="0 to 1", found=repr(p))
-        u = _uniform(graph, layout.shape_of(shape), FLOAT32, name)
+        u = _uniform(graph, dimensions.shape_of(shape), FLOAT32, name)
         return result(build("less", (u, _parameter(graph, p, FLOAT32)), label=name))
 
 
@@ -149,12 +149,12 @@ def randint(
     with asking("random.randint", name):
         graph = graph_of("random.randint")
         wanted = as_dtype(dtype)
-        first, end = layout.integer(low), layout.integer(high)
+        first, end = dimensions.integer(low), dimensions.integer(high)
         if KINDS[wanted] not in INTEGER:
             raise DTypeError(
                 "not a dtype of integers", expected="an integer dtype", found=wanted.name
             )
-        least, greatest = layout.limits(wanted)
+        least, greatest = methods.limits(wanted)
         bound = min(greatest, 2**63 - 1) + 1
         if not (least <= first < end <= bound and end - first < 1 << 63):
             raise ArgumentError(
@@ -162,7 +162,7 @@ def randint(
                 expected=f"low < high, between {least} and {bound}",
                 found=f"{first} to {end}",
             )
-        drawn = _bits(graph, layout.shape_of(shape), UINT64, name, None)
+        drawn = _bits(graph, dimensions.shape_of(shape), UINT64, name, None)
         offset = (drawn % (end - first)).astype(INT64)
         value = (offset + first).astype(wanted) if first else offset.astype(wanted)
         return result(renamed(value, name))

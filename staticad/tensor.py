@@ -17,10 +17,10 @@ from staticad_schema.shapes import product
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import DType, TensorType, promote_weak
 
-from . import indexing, layout, sizes
+from . import indexing, methods, sizes
 from .building import Builder, build
+from .dimensions import Axis
 from .elsewhere import equivalent, missing_of_tensor
-from .layout import Axis
 from .numbers import weak_list
 
 
@@ -222,38 +222,38 @@ class Tensor(Handle):
         if dtype is self.graph.types[self.id].dtype:
             return self
         with asking("astype"):
-            return self._as_tensor(layout.cast(self, dtype))
+            return self._as_tensor(methods.cast(self, dtype))
 
     def reshape(self, *shape: Any) -> Tensor:
         """In another shape; one -1 stands for what is left over."""
         with asking("reshape"):
             given = shape[0] if len(shape) == 1 else shape
-            return self._as_tensor(layout.reshape(self, given))
+            return self._as_tensor(methods.reshape(self, given))
 
     def sum(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         """The sum along axes (None: all); small integers and bools in 64 bits."""
         with asking("sum"):
-            return self._as_tensor(layout.reduce("sum", self, axis, keepdims))
+            return self._as_tensor(methods.reduce("sum", self, axis, keepdims))
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         """The product along axes (None: all); small integers and bools in 64 bits."""
         with asking("prod"):
-            return self._as_tensor(layout.reduce("prod", self, axis, keepdims))
+            return self._as_tensor(methods.reduce("prod", self, axis, keepdims))
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         """The arithmetic mean along axes (None: all)."""
         with asking("mean"):
-            return self._as_tensor(layout.mean(self, axis, keepdims))
+            return self._as_tensor(methods.mean(self, axis, keepdims))
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         """The largest element along axes (None: all); NaN if there is one."""
         with asking("max"):
-            return self._as_tensor(layout.reduce("max", self, axis, keepdims))
+            return self._as_tensor(methods.reduce("max", self, axis, keepdims))
 
     def min(self, axis: Axis = None, keepdims: bool = False) -> Tensor:
         """The smallest element along axes (None: all); NaN if there is one."""
         with asking("min"):
-            return self._as_tensor(layout.reduce("min", self, axis, keepdims))
+            return self._as_tensor(methods.reduce("min", self, axis, keepdims))
 
     # ---------------------------------------------------------------- what a tensor is not
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
-from .. import layout
+from .. import dimensions
 from ..building import build
 from ..operands import Operand, result, tensor
 from ..ops.elementwise import sigmoid, tanh
@@ -92,5 +92,5 @@ def log_softmax(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Te
 
 def _along(op: str, x: Operand, axis: int, name: str | None) -> Tensor:
     value = tensor(op, x)
-    attributes = {"axis": normalize_axis(layout.integer(axis), value.ndim)}
+    attributes = {"axis": normalize_axis(dimensions.integer(axis), value.ndim)}
     return result(build(op, (value,), attributes, label=name))

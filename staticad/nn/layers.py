@@ -12,11 +12,11 @@ from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOATING
 
-from .. import layout, random
+from .. import dimensions, random
 from ..building import build, renamed
 from ..current import scope
+from ..dimensions import Axis
 from ..graph import Graph
-from ..layout import Axis
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.sources import zeros
 from ..tensor import Tensor
@@ -46,7 +46,7 @@ def dense(
     with asking("dense", name):
         value = tensor("dense", x)
         inputs = value.shape[-1] if value.ndim else None
-        width = layout.size(units)
+        width = dimensions.size(units)
         if not isinstance(inputs, int) or not isinstance(width, int):
             raise ShapeError(
                 "the size of the weights is not known",
@@ -100,7 +100,7 @@ def layer_norm(
     """
     with asking("layer_norm", name):
         value = tensor("layer_norm", x, graph_of("layer_norm", x, gain, bias))
-        axes = layout.axes_of(axis, value.ndim)
+        axes = dimensions.axes_of(axis, value.ndim)
         attributes = {"axis": axes, "epsilon": float(epsilon)}
         y, _ = build("normalize", (value,), attributes)
         y = y if gain is None else y * gain

@@ -9,7 +9,7 @@ from staticad_schema.shapes import normalize_axis, same_shape
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOATING, INTEGER
 
-from .. import layout
+from .. import dimensions, methods
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
@@ -56,7 +56,7 @@ def cross_entropy(
                 if targets.type.kind in FLOATING
                 else None,
             )
-        place = normalize_axis(layout.integer(axis), scores.ndim)
+        place = normalize_axis(dimensions.integer(axis), scores.ndim)
         if targets.type.kind in INTEGER:
             try:
                 losses, _ = build("cross_entropy", (scores, targets), {"axis": place})
@@ -68,8 +68,8 @@ def cross_entropy(
         if reduction == "none":
             return result(renamed(losses, name))
         if reduction == "sum":
-            return result(layout.reduce("sum", losses, None, False, name))
-        return result(layout.mean(losses, None, False, name))
+            return result(methods.reduce("sum", losses, None, False, name))
+        return result(methods.mean(losses, None, False, name))
 
 
 def _fitting(scores: Tensor, targets: Tensor, axis: int) -> str | None:

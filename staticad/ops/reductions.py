@@ -12,9 +12,9 @@ from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType
 
-from .. import layout
+from .. import dimensions, methods
 from ..building import build
-from ..layout import Axis
+from ..dimensions import Axis
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
@@ -43,7 +43,7 @@ def sum(
     array([4., 6.], dtype=float32)
     """
     with asking("sum", name):
-        return result(layout.reduce("sum", tensor("sum", x), axis, keepdims, name, dtype))
+        return result(methods.reduce("sum", tensor("sum", x), axis, keepdims, name, dtype))
 
 
 def prod(
@@ -66,7 +66,7 @@ def prod(
     array([ 2., 12.], dtype=float32)
     """
     with asking("prod", name):
-        return result(layout.reduce("prod", tensor("prod", x), axis, keepdims, name, dtype))
+        return result(methods.reduce("prod", tensor("prod", x), axis, keepdims, name, dtype))
 
 
 def max(
@@ -84,7 +84,7 @@ def max(
     array([5, 4])
     """
     with asking("max", name):
-        return result(layout.reduce("max", tensor("max", x), axis, keepdims, name))
+        return result(methods.reduce("max", tensor("max", x), axis, keepdims, name))
 
 
 def min(
@@ -102,7 +102,7 @@ def min(
            [2]])
     """
     with asking("min", name):
-        return result(layout.reduce("min", tensor("min", x), axis, keepdims, name))
+        return result(methods.reduce("min", tensor("min", x), axis, keepdims, name))
 
 
 def any(
@@ -120,7 +120,7 @@ def any(
     """
     with asking("any", name):
         value = tensor("any", x).astype(BOOL)
-        return result(layout.reduce("any", value, axis, keepdims, name))
+        return result(methods.reduce("any", value, axis, keepdims, name))
 
 
 def all(
@@ -138,7 +138,7 @@ def all(
     """
     with asking("all", name):
         value = tensor("all", x).astype(BOOL)
-        return result(layout.reduce("all", value, axis, keepdims, name))
+        return result(methods.reduce("all", value, axis, keepdims, name))
 
 
 def logsumexp(
@@ -155,7 +155,7 @@ def logsumexp(
     np.float32(1000.69)
     """
     with asking("logsumexp", name):
-        return result(layout.reduce("logsumexp", tensor("logsumexp", x), axis, keepdims, name))
+        return result(methods.reduce("logsumexp", tensor("logsumexp", x), axis, keepdims, name))
 
 
 def argmax(
@@ -206,7 +206,7 @@ def mean(
     array([2. , 3.5], dtype=float32)
     """
     with asking("mean", name):
-        return result(layout.mean(tensor("mean", x), axis, keepdims, name))
+        return result(methods.mean(tensor("mean", x), axis, keepdims, name))
 
 
 def var(
@@ -230,13 +230,13 @@ def var(
     array(1., dtype=float32)
     """
     with asking("var", name):
-        value = layout.floating(tensor("var", x))
+        value = methods.floating(tensor("var", x))
         operands = _spread(value, axis, correction, keepdims)
         dtype = _real(value.type.dtype)
         if operands[0].type.dtype == dtype:
             return result(build("divide", operands, label=name))
         # Only the variance is rounded to a half float, not what it is computed from.
-        return result(layout.cast(build("divide", operands), dtype, name))
+        return result(methods.cast(build("divide", operands), dtype, name))
 
 
 def std(
@@ -259,13 +259,13 @@ def std(
     array(2., dtype=float32)
     """
     with asking("std", name):
-        value = layout.floating(tensor("std", x))
+        value = methods.floating(tensor("std", x))
         variance = build("divide", _spread(value, axis, correction, keepdims))
         # sqrt's slope at 0 is infinite: of equal elements the root of 1 is taken, then dropped.
         flat = build("equal", (variance, 0))
         root = build("sqrt", (build("where", (flat, variance.coerce(1), variance)),))
         deviation = build("where", (flat, variance.coerce(0), root))
-        return result(layout.cast(deviation, _real(value.type.dtype), name))
+        return result(methods.cast(deviation, _real(value.type.dtype), name))
 
 
 def _real(dtype: DType) -> DType:
@@ -281,15 +281,15 @@ def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any,
     if isinstance(correction, bool) or not isinstance(correction, int | float):
         raise ArgumentError("not a correction", expected="a number", found=f"{correction!r:.80}")
     wide = x.astype(FLOAT32) if x.type.dtype in WIDENED else x
-    axes = layout.axes_of(axis, x.type.ndim)
-    distance = wide - layout.mean(wide, axes, True)
+    axes = dimensions.axes_of(axis, x.type.ndim)
+    distance = wide - methods.mean(wide, axes, True)
     if x.type.kind == "complex":
         real, imaginary = build("real", (distance,)), build("imag", (distance,))
         square = build("square", (real,)) + build("square", (imaginary,))
     else:
         square = build("square", (distance,))
     total = build("sum", (square,), {"axis": axes, "keepdims": bool(keepdims)})
-    length = layout.count(wide, axes, total.type.dtype)
+    length = methods.count(wide, axes, total.type.dtype)
     if correction:
         # Over too few elements: 0/0 or x/0, as the standard leaves open.
         length = build("maximum", (length - float(correction), length.coerce(0)))
@@ -299,10 +299,10 @@ def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any,
 def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str | None) -> Tensor:
     value = tensor(op, x)
     if axis is not None:
-        place = normalize_axis(layout.integer(axis), value.ndim)
+        place = normalize_axis(dimensions.integer(axis), value.ndim)
         return result(build(op, (value,), {"axis": place, "keepdims": bool(keepdims)}, label=label))
-    flat = layout.reshape(value, (-1,)) if value.ndim else layout.reshape(value, (1,))
+    flat = methods.reshape(value, (-1,)) if value.ndim else methods.reshape(value, (1,))
     if keepdims:
         found = build(op, (flat,), {"axis": 0, "keepdims": False})
-        return result(layout.reshape(found, (1,) * value.ndim, label))
+        return result(methods.reshape(found, (1,) * value.ndim, label))
     return result(build(op, (flat,), {"axis": 0, "keepdims": False}, label=label))

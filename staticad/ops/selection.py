@@ -10,7 +10,7 @@ from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype
 
-from .. import layout
+from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor, tensors
 from ..tensor import Tensor
@@ -29,7 +29,7 @@ def cast(x: Operand, /, dtype: Any, *, name: str | None = None) -> Tensor:
     array([-1,  0,  2], dtype=int32)
     """
     with asking("cast", name):
-        return result(layout.cast(tensor("cast", x), dtype, name))
+        return result(methods.cast(tensor("cast", x), dtype, name))
 
 
 astype = cast
@@ -95,7 +95,7 @@ def clip(
 
 def _limits(x: Tensor) -> tuple[Any, Any]:
     """The least and the greatest value of x's dtype, as tensors."""
-    low, high = layout.limits(x.dtype)
+    low, high = methods.limits(x.dtype)
     return (
         x.graph.handle(x.graph.scalar(low, x.dtype)),
         x.graph.handle(x.graph.scalar(high, x.dtype)),
@@ -120,7 +120,7 @@ def take(
         graph = graph_of("take", x, indices)
         value = tensor("take", x, graph)
         places = _positions("take", indices, graph)
-        given = 0 if axis is None and value.ndim == 1 else layout.integer(axis)
+        given = 0 if axis is None and value.ndim == 1 else dimensions.integer(axis)
         attributes = {"axis": normalize_axis(given, value.ndim)}
         return result(build("take", (value, places), attributes, label=name))
 
@@ -143,7 +143,7 @@ def take_along_axis(
         graph = graph_of("take_along_axis", x, indices)
         value = tensor("take_along_axis", x, graph)
         places = _positions("take_along_axis", indices, graph)
-        attributes = {"axis": normalize_axis(layout.integer(axis), value.ndim)}
+        attributes = {"axis": normalize_axis(dimensions.integer(axis), value.ndim)}
         return result(build("take_along_axis", (value, places), attributes, label=name))
 
 
@@ -163,7 +163,7 @@ def one_hot(
     """
     with asking("one_hot", name):
         places = _positions("one_hot", indices, graph_of("one_hot", indices))
-        attributes = {"depth": layout.size(depth), "dtype": as_dtype(dtype)}
+        attributes = {"depth": dimensions.size(depth), "dtype": as_dtype(dtype)}
         return result(build("one_hot", (places,), attributes, label=name))
 
 

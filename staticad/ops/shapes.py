@@ -11,9 +11,9 @@ from staticad_schema.handle import Handle
 from staticad_schema.shapes import broadcast_shapes, normalize_axis, same_shape, shape_text
 from staticad_schema.sites import asking
 
-from .. import layout
+from .. import dimensions, methods
 from ..building import build, renamed
-from ..layout import Axis
+from ..dimensions import Axis
 from ..operands import Operand, result, tensor, tensors
 from ..tensor import Tensor
 
@@ -32,7 +32,7 @@ def reshape(x: Operand, /, shape: Any, *, name: str | None = None) -> Tensor:
     (Dim('batch'), 6)
     """
     with asking("reshape", name):
-        return result(layout.reshape(tensor("reshape", x), shape, name))
+        return result(methods.reshape(tensor("reshape", x), shape, name))
 
 
 def permute_dims(x: Operand, /, axes: Sequence[int], *, name: str | None = None) -> Tensor:
@@ -48,14 +48,14 @@ def permute_dims(x: Operand, /, axes: Sequence[int], *, name: str | None = None)
     """
     with asking("permute_dims", name):
         value = tensor("permute_dims", x)
-        order = tuple(normalize_axis(layout.integer(a), value.ndim) for a in axes)
+        order = tuple(normalize_axis(dimensions.integer(a), value.ndim) for a in axes)
         if sorted(order) != list(range(value.ndim)):
             raise ShapeError(
                 "not an order of the axes",
                 expected=f"each of the axes 0 to {value.ndim - 1} once" if value.ndim else "()",
                 found=shape_text(tuple(axes)),
             )
-        return result(layout.permute(value, order, name))
+        return result(methods.permute(value, order, name))
 
 
 def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -76,7 +76,7 @@ def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
                 expected="a tensor of rank 2 or more",
                 found=value.describe(),
             )
-        return result(layout.permute(value, (*range(n - 2), n - 1, n - 2), name))
+        return result(methods.permute(value, (*range(n - 2), n - 1, n - 2), name))
 
 
 def moveaxis(
@@ -100,7 +100,7 @@ def moveaxis(
         sides = []
         for given in (source, destination):
             several = given if isinstance(given, tuple | list) else (given,)
-            sides.append([normalize_axis(layout.integer(a), value.ndim) for a in several])
+            sides.append([normalize_axis(dimensions.integer(a), value.ndim) for a in several])
         start, end = sides
         if len(start) != len(end) or len(set(start)) != len(start) or len(set(end)) != len(end):
             raise ShapeError(
@@ -111,7 +111,7 @@ def moveaxis(
         order = [a for a in range(value.ndim) if a not in start]
         for place, axis in sorted(zip(end, start, strict=True)):
             order.insert(place, axis)
-        return result(layout.permute(value, tuple(order), name))
+        return result(methods.permute(value, tuple(order), name))
 
 
 def expand_dims(
@@ -128,11 +128,11 @@ def expand_dims(
     with asking("expand_dims", name):
         value = tensor("expand_dims", x)
         several = axis if isinstance(axis, tuple | list) else (axis,)
-        places = layout.axes_of(several, value.ndim + len(several))
+        places = dimensions.axes_of(several, value.ndim + len(several))
         shape = list(value.shape)
         for place in places:
             shape.insert(place, 1)
-        return result(layout.reshape(value, tuple(shape), name))
+        return result(methods.reshape(value, tuple(shape), name))
 
 
 def squeeze(x: Operand, /, axis: int | tuple[int, ...], *, name: str | None = None) -> Tensor:
@@ -146,7 +146,7 @@ def squeeze(x: Operand, /, axis: int | tuple[int, ...], *, name: str | None = No
     """
     with asking("squeeze", name):
         value = tensor("squeeze", x)
-        gone = layout.axes_of(axis, value.ndim)
+        gone = dimensions.axes_of(axis, value.ndim)
         for a in gone:
             if dims.same_size(value.shape[a], 1) is False:
                 raise ShapeError(
@@ -155,7 +155,7 @@ def squeeze(x: Operand, /, axis: int | tuple[int, ...], *, name: str | None = No
                     found=value.describe(),
                 )
         kept = tuple(s for a, s in enumerate(value.shape) if a not in gone)
-        return result(layout.reshape(value, kept, name))
+        return result(methods.reshape(value, kept, name))
 
 
 def broadcast_to(x: Operand, /, shape: Any, *, name: str | None = None) -> Tensor:
@@ -172,7 +172,7 @@ def broadcast_to(x: Operand, /, shape: Any, *, name: str | None = None) -> Tenso
     """
     with asking("broadcast_to", name):
         value = tensor("broadcast_to", x)
-        attributes = {"shape": layout.shape_of(shape)}
+        attributes = {"shape": dimensions.shape_of(shape)}
         return result(build("broadcast_to", (value,), attributes, label=name))
 
 
@@ -206,8 +206,8 @@ def concat(xs: Sequence[Operand], /, *, axis: int | None = 0, name: str | None =
     with asking("concat", name):
         values = tensors("concat", *_several(xs))
         if axis is None:
-            values = tuple(result(layout.reshape(v, (-1,))) for v in values)
-        place = normalize_axis(layout.integer(axis or 0), values[0].ndim)
+            values = tuple(result(methods.reshape(v, (-1,))) for v in values)
+        place = normalize_axis(dimensions.integer(axis or 0), values[0].ndim)
         return result(build("concat", values, {"axis": place}, label=name))
 
 
@@ -230,8 +230,8 @@ def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -
                     expected=values[0].describe(),
                     found=v.describe(),
                 )
-        place = normalize_axis(layout.integer(axis), values[0].ndim + 1)
-        ready = [layout.reshape(v, (*v.shape[:place], 1, *v.shape[place:])) for v in values]
+        place = normalize_axis(dimensions.integer(axis), values[0].ndim + 1)
+        ready = [methods.reshape(v, (*v.shape[:place], 1, *v.shape[place:])) for v in values]
         return result(build("concat", ready, {"axis": place}, label=name))
 
 
@@ -246,7 +246,7 @@ def unstack(x: Operand, /, *, axis: int = 0, name: str | None = None) -> tuple[T
     """
     with asking("unstack", name):
         value = tensor("unstack", x)
-        place = normalize_axis(layout.integer(axis), value.ndim)
+        place = normalize_axis(dimensions.integer(axis), value.ndim)
         size = value.shape[place]
         if not isinstance(size, int):
             raise ShapeError(
@@ -270,7 +270,7 @@ def flip(x: Operand, /, *, axis: Axis = None, name: str | None = None) -> Tensor
     """
     with asking("flip", name):
         value = tensor("flip", x)
-        attributes = {"axis": layout.axes_of(axis, value.ndim)}
+        attributes = {"axis": dimensions.axes_of(axis, value.ndim)}
         return result(build("flip", (value,), attributes, label=name))
 
 
@@ -296,9 +296,9 @@ def roll(
         value: Any = tensor("roll", x)
         shape = value.type.shape
         if axis is None:
-            flat = layout.reshape(value, (-1,)) if shape else value
-            moved = _rolled(flat, layout.integer(shift), 0) if shape else flat
-            return result(layout.reshape(moved, shape, None if name is None else name))
+            flat = methods.reshape(value, (-1,)) if shape else value
+            moved = _rolled(flat, dimensions.integer(shift), 0) if shape else flat
+            return result(methods.reshape(moved, shape, None if name is None else name))
         axes = axis if isinstance(axis, tuple | list) else (axis,)
         shifts = shift if isinstance(shift, tuple | list) else (shift,) * len(axes)
         if len(shifts) != len(axes):
@@ -306,7 +306,9 @@ def roll(
                 "not one shift an axis", expected=f"{len(axes)} shifts", found=str(shift)
             )
         for s, a in zip(shifts, axes, strict=True):
-            value = _rolled(value, layout.integer(s), normalize_axis(layout.integer(a), len(shape)))
+            value = _rolled(
+                value, dimensions.integer(s), normalize_axis(dimensions.integer(a), len(shape))
+            )
         return result(renamed(value, name))
 
 
@@ -343,14 +345,14 @@ def pad(x: Operand, /, widths: Any, *, value: float = 0.0, name: str | None = No
 
 def _widths(widths: Any, ndim: int) -> tuple[tuple[dims.Size, dims.Size], ...]:
     if not isinstance(widths, tuple | list):
-        return ((layout.size(widths),) * 2,) * ndim
+        return ((dimensions.size(widths),) * 2,) * ndim
     if widths and not isinstance(widths[0], tuple | list):
         widths = [widths] * ndim
     if len(widths) != ndim or any(len(w) != 2 for w in widths):
         raise ShapeError(
             "not one (before, after) an axis", expected=f"{ndim} pairs", found=str(widths)
         )
-    return tuple((layout.size(low), layout.size(high)) for low, high in widths)
+    return tuple((dimensions.size(low), dimensions.size(high)) for low, high in widths)
 
 
 def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
@@ -365,12 +367,12 @@ def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
     """
     with asking("tile", name):
         value = tensor("tile", x)
-        counts = layout.shape_of(repetitions)
+        counts = dimensions.shape_of(repetitions)
         rank = len(counts) if len(counts) > value.ndim else value.ndim
         counts = (1,) * (rank - len(counts)) + counts
         shape = (1,) * (rank - value.ndim) + value.shape
         if all(c == 1 for c in counts):
-            return result(layout.reshape(value, shape, name))
+            return result(methods.reshape(value, shape, name))
         spread, wide, final = [], [], []
         for size, count in zip(shape, counts, strict=True):
             spread += [1, size]

@@ -13,7 +13,7 @@ from staticad_schema.handle import WEAK
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, KINDS, REAL, DType, as_dtype, weak_array
 
-from .. import layout
+from .. import dimensions
 from ..building import build
 from ..graph import current_graph
 from ..operands import Operand, graph_of, result, tensor
@@ -217,7 +217,7 @@ def linspace(
         for value in (start, stop):
             if not isinstance(value, WEAK):
                 raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
-        length = layout.size(num)
+        length = dimensions.size(num)
         if not isinstance(length, int):
             raise ArgumentError("not a count", expected="an int", found=repr(num))
         values = np.linspace(start, stop, length, endpoint=endpoint)
@@ -244,15 +244,15 @@ def eye(
     """
     with asking("eye", name):
         graph = current_graph("eye")
-        rows = layout.size(n_rows)
-        columns = rows if n_cols is None else layout.size(n_cols)
+        rows = dimensions.size(n_rows)
+        columns = rows if n_cols is None else dimensions.size(n_cols)
         if isinstance(rows, int) and isinstance(columns, int):
             return result(graph.constant(np.eye(rows, columns, k, as_dtype(dtype)), name))
         shape = (rows, columns)
         row, column = (
             graph.source("iota", {"shape": shape, "axis": axis, "dtype": INT64}) for axis in (0, 1)
         )
-        diagonal = build("equal", (row + layout.integer(k), column))
+        diagonal = build("equal", (row + dimensions.integer(k), column))
         return result(build("cast", (diagonal,), {"dtype": as_dtype(dtype)}, label=name))
 
 
@@ -297,4 +297,6 @@ def _bare(value: Any, dtype: DType) -> Any:
 
 
 def _filled(scalar: Any, shape: Any, name: str | None) -> Tensor:
-    return result(build("broadcast_to", (scalar,), {"shape": layout.shape_of(shape)}, label=name))
+    return result(
+        build("broadcast_to", (scalar,), {"shape": dimensions.shape_of(shape)}, label=name)
+    )

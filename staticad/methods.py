@@ -1,17 +1,16 @@
-"""Reductions and changes of shape that tensors offer as methods, on handles."""
+"""Reductions and changes of shape and dtype that are both methods of tensors and functions."""
 
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
 
 from staticad_schema import dims
-from staticad_schema.dims import Dim, Shape, Size
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
-from staticad_schema.shapes import normalize_axes, product, shape_text
+from staticad_schema.dims import Dim
+from staticad_schema.errors import DTypeError, ShapeError
+from staticad_schema.shapes import product, shape_text
 from staticad_schema.types import (
     BOOL,
     FLOAT32,
@@ -25,52 +24,7 @@ from staticad_schema.types import (
 )
 
 from .building import build, renamed
-
-Axis = int | tuple[int, ...] | list[int] | None
-
-
-def size(value: Any) -> Size:
-    """One dimension: an int that is not negative, a name, or a Dim.  Raises GraphError."""
-    if isinstance(value, Dim):
-        return value
-    if isinstance(value, str):
-        return dims.symbol(value)
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ArgumentError(
-            "not a size", expected="an int, a name or a Dim", found=f"{value!r:.80}"
-        )
-    if value < 0:
-        raise ShapeError("a size is negative", expected="0 or more", found=str(value))
-    return int(value)
-
-
-def shape_of(shape: Any) -> Shape:
-    """A shape given as one size or several.  Raises GraphError."""
-    if isinstance(shape, tuple | list):
-        return tuple(map(size, shape))
-    if not isinstance(shape, int | np.integer | str | Dim):
-        raise ArgumentError(
-            "not a shape",
-            expected="a size, or a tuple of sizes: ints, names or Dims",
-            found=f"{shape!r:.80}, a {type(shape).__name__}",
-        )
-    return (size(shape),)
-
-
-def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes given as None, an int or several ints, ascending from the front.  Raises GraphError."""
-    if axis is None:
-        return tuple(range(ndim))
-    given = axis if isinstance(axis, tuple | list) else (axis,)
-    return normalize_axes(tuple(map(integer, given)), ndim)
-
-
-def integer(value: Any) -> int:
-    """An axis or count.  Raises ArgumentError for what is no integer."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ArgumentError("not an integer", expected="an int", found=f"{value!r:.80}") from None
+from .dimensions import Axis, axes_of, integer, shape_of
 
 
 def accumulator(dtype: DType) -> DType:
