@@ -10,7 +10,8 @@ import numpy as np
 from staticad_schema.sites import asking, warn
 from staticad_schema.types import FLOAT64
 
-from ..ops.elementwise import expm1, sqrt, square
+from ..operands import result
+from ..ops.elementwise import conj, expm1, sqrt, square
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Optimizer, Schedule
@@ -22,6 +23,8 @@ class Adam(Optimizer):
 
     m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g
     p -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + epsilon)
+
+    Of complex g, the square of the absolute value takes the place of g * g.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -57,7 +60,7 @@ class Adam(Optimizer):
         for p, g, m, v in zip(variables, cotangents, first, second, strict=True):
             self._warn_of_underflow(p)
             moment = m * self._beta1 + g * (1.0 - self._beta1)
-            deviation = v * self._beta2 + square(g) * (1.0 - self._beta2)
+            deviation = v * self._beta2 + _size(g) * (1.0 - self._beta2)
             root = sqrt(deviation) * spread.astype(p.dtype) + self._epsilon
             moments.append(m.assign(moment))
             deviations.append(v.assign(deviation))
@@ -70,6 +73,11 @@ class Adam(Optimizer):
                 f"Adam: epsilon {self._epsilon} is 0 in {p.dtype.name}, the dtype of {p.name!r}",
                 UserWarning,
             )
+
+
+def _size(g: Tensor) -> Tensor:
+    """The square of the absolute value, in g's dtype."""
+    return result(g * conj(g)) if g.type.kind == "complex" else square(g)
 
 
 def _correction(t: Any, beta: float) -> Any:

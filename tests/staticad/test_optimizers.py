@@ -73,6 +73,22 @@ def test_adam() -> None:
     np.testing.assert_allclose(descend(lambda: Adam(0.05)), p, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "optimizer",
+    [lambda: SGD(0.1), lambda: Momentum(0.05), lambda: Adam(0.1)],
+    ids=["SGD", "momentum", "Adam"],
+)
+def test_complex_variables_descend(optimizer: Callable[[], Optimizer]) -> None:
+    goal = np.array([1 + 2j, -3j, 0.5])
+    with sad.Graph() as graph:
+        z = sad.variable(np.zeros(3, np.complex128), name="z")
+        train = optimizer().minimize(sad.sum(sad.abs(z - goal) ** 2))
+    with sad.Session(graph) as session:
+        for _ in range(500):
+            session.run(train)
+        np.testing.assert_allclose(session.variables["z"], goal, atol=1e-3)
+
+
 def test_adam_without_moments_divides_by_the_gradient() -> None:
     p = START.copy()
     for _ in range(STEPS):
