@@ -253,16 +253,16 @@ def _dropped(shape: tuple[int, ...], axis: Ints) -> tuple[int, ...]:
 
 
 def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
-    """The weights exp(x - out); they sum to 1.  Where out is inf, the infinite elements share
-    it; where out is -inf, all are 0.
+    """The weights exp(x - out); they sum to 1.  Where out is -inf all are 0; where it is inf, those
+    of the infinite elements are NaN.
 
     out only keeps exp in range: what it lost by rounding is divided out again.
     """
     whole = OPS["stop_gradient"](restored(out, x, axis, keepdims))
-    alike = OPS["logical_and"](OPS["isinf"](whole), OPS["equal"](x, whole))
-    weights = OPS["exp"](select(alike, x.coerce(0.0), x - whole))
+    empty = OPS["equal"](whole, float("-inf"))
+    weights = OPS["exp"](x - select(empty, whole.coerce(0.0), whole))
     total = sum_(weights, axis=axis, keepdims=True)
-    return weights / select(OPS["equal"](whole, float("-inf")), total.coerce(float("inf")), total)
+    return weights / select(OPS["isfinite"](whole), total, total.coerce(1.0))
 
 
 def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
