@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from itertools import islice
+from linecache import getline
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,14 +63,34 @@ def size(path: Path) -> str:
     return f"{path.name}, {path.stat().st_size / 1000:,.0f} kB"
 
 
+def by_line(graph: sad.Graph) -> list[str]:
+    """For each line of the model, how many nodes it wrote and gradients() added to them."""
+    written, added = Counter[int](), Counter[int]()
+    file = Path(mlp.__file__)
+    for node in graph.nodes:
+        site, forward = graph.site(node.site), graph.site(node.forward_site)
+        if site is not None and Path(site.file).name == file.name:
+            written[site.line] += forward is None
+        if forward is not None:
+            added[forward.line] += 1
+    rows = [f"{'':61}{'wrote':>6}{'gradients()':>13}"]
+    for line in sorted(written):
+        source = getline(str(file), line).strip()
+        source = source if len(source) <= 60 else f"{source[:59]}…"
+        rows.append(f"{source:61}{written[line]:6d}{added[line] or '':>13}".rstrip())
+    return rows
+
+
 def build(seed: int) -> sad.Graph:
     """Build the network, and say what the graph consists of."""
     heading(1, "Build the network as a graph, and differentiate it")
     graph = mlp.build(seed)
     derived = sum(1 for node in graph.nodes if node.forward_site)
-    common = Counter(node.op for node in graph.nodes).most_common(6)
-    print(f"   {len(graph.nodes)} nodes, of which gradients() added {derived}")
-    print("   " + ", ".join(f"{count} {op}" for op, count in common) + ", …")
+    print(
+        f"   {len(graph.nodes)} nodes, of which gradients() added {derived}; by line of the model:"
+    )
+    for row in by_line(graph):
+        print(f"   {row}")
     weights = [name for name, v in graph.variables.items() if v.trainable]
     print(f"   variables: {', '.join(weights)}")
     print(f"   and {len(graph.variables) - len(weights)} of the optimizer")

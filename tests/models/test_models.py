@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -107,6 +108,7 @@ def test_demo(
     monkeypatch.setattr(demo, "STEPS", 10)
     demo.main(tmp_path)
     printed = capsys.readouterr().out
+    assert re.search(r"hidden = hidden @ weights \+ bias +6 +18\n", printed)
     assert "No module named 'staticad'" in printed
     assert printed.count("the same bits") == 5
     assert "NOT" not in printed
