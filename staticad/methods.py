@@ -10,11 +10,11 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, ShapeError
+from staticad_schema.handle import floating
 from staticad_schema.shapes import product, shape_text
 from staticad_schema.types import (
     BOOL,
     FLOAT32,
-    INEXACT,
     INT64,
     INTEGER,
     KINDS,
@@ -45,11 +45,6 @@ def reduce(
     return build(op, (x,), {"axis": axes, "keepdims": bool(keepdims)}, label=label)
 
 
-def floating(x: Any) -> Any:
-    """x, in float32 if it is of integers or bools."""
-    return x if x.type.kind in INEXACT else x.astype(FLOAT32)
-
-
 def count(x: Any, axes: tuple[int, ...], dtype: DType) -> Any:
     """The number of elements along axes: a constant, or a scalar tensor if sizes are symbolic."""
     total = product(tuple(x.type.shape[a] for a in axes))
@@ -60,7 +55,7 @@ def count(x: Any, axes: tuple[int, ...], dtype: DType) -> Any:
 
 def mean(x: Any, axis: Axis, keepdims: bool, label: str | None = None) -> Any:
     """The arithmetic mean; NaN over no elements.  Half floats are summed in float32."""
-    x = floating(x)
+    (x,) = floating(x)
     dtype = x.type.dtype
     axes = axes_of(axis, x.type.ndim)
     # A float16 sum may overflow where the mean does not.
@@ -112,6 +107,18 @@ def reshape(x: Any, shape: Any, label: str | None = None) -> Any:
     if target == x.type.shape:
         return renamed(x, label)
     return build("reshape", (x,), {"shape": target}, label=label)
+
+
+def matrix_transpose(x: Any, label: str | None = None) -> Any:
+    """x with its last two axes exchanged.  Raises ShapeError below rank 2."""
+    n = x.type.ndim
+    if n < 2:
+        raise ShapeError(
+            "there are no two axes to exchange",
+            expected="a tensor of rank 2 or more",
+            found=x.describe(),
+        )
+    return build("permute_dims", (x,), {"axes": (*range(n - 2), n - 1, n - 2)}, label=label)
 
 
 def permute(x: Any, axes: tuple[int, ...], label: str | None = None) -> Any:

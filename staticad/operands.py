@@ -9,7 +9,7 @@ import numpy as np
 from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import INT64, DType, as_dtype, promote, promote_weak
+from staticad_schema.types import BOOL, INT64, DType, as_dtype, promote, promote_weak
 
 from . import sizes
 from .graph import Graph, current_graph
@@ -42,6 +42,19 @@ def tensor(asked: str, value: Any, graph: Graph | None = None) -> Tensor:
     made = (graph or current_graph(asked)).constant(as_array(value))
     assert isinstance(made, Tensor)
     return made
+
+
+def condition(asked: str, value: Any, graph: Graph) -> Tensor:
+    """A tensor of bools.  Raises DTypeError for another."""
+    chosen = tensor(asked, value, graph)
+    if chosen.dtype != BOOL:
+        raise DTypeError(
+            "the condition is no bool",
+            expected="a tensor of dtype bool",
+            found=chosen.describe(),
+            hint="compare it: x != 0",
+        )
+    return chosen
 
 
 def result(x: Any) -> Tensor:

@@ -100,17 +100,8 @@ class Tensor(Handle):
     @property
     def mT(self) -> Tensor:  # noqa: N802
         """With the last two axes exchanged.  Raises ShapeError below rank 2."""
-        n = self.ndim
-        if n < 2:
-            raise ShapeError(
-                "there are no two axes to exchange",
-                asked="mT",
-                expected="a tensor of rank 2 or more",
-                found=self.describe(),
-                site=user_site(),
-            )
-        axes = (*range(n - 2), n - 1, n - 2)
-        return self._as_tensor(build("permute_dims", (self,), {"axes": axes}))
+        with asking("mT"):
+            return self._as_tensor(methods.matrix_transpose(self))
 
     @property
     def at(self) -> At:

@@ -106,6 +106,7 @@ class Handle:
 
     @property
     def site(self) -> Site | None:
+        """The line that made the value, if it is known."""
         return self.graph.site(self.node.site)
 
     def describe(self) -> str:
@@ -143,8 +144,8 @@ class Handle:
             if other is NotImplemented:
                 return NotImplemented
         operands = promoted(other, self) if reflected else promoted(self, other)
-        if name == "divide" and operands[0].type.kind not in INEXACT:
-            operands = tuple(o.astype(DEFAULT_FLOAT) for o in operands)
+        if name == "divide":
+            operands = floating(*operands)
         return self.graph.apply(OPS[name], operands, {})
 
     def __add__(self, other: Any) -> Any:
@@ -259,6 +260,13 @@ class Handle:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.graph.value_name(self.id)!r} {self.type}>"
+
+
+def floating(*operands: Handle) -> tuple[Any, ...]:
+    """Operands of one dtype, of which integers and bools become floats, as in a quotient."""
+    if operands[0].type.kind in INEXACT:
+        return operands
+    return tuple(o.astype(DEFAULT_FLOAT) for o in operands)
 
 
 def promoted(*operands: Handle) -> tuple[Any, ...]:

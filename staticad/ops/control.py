@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, DTypeError, UsageError
+from staticad_schema.errors import ArgumentError, UsageError
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL
 
 from ..building import build
 from ..graph import current_graph
-from ..operands import Operand, graph_of, result, tensor
+from ..operands import Operand, condition, graph_of, result, tensor
 from ..tensor import Tensor
 from ..variable import after_nodes
 
@@ -134,19 +133,12 @@ def assert_(
     """
     with asking("assert_", name):
         graph = graph_of("assert_", cond, x)
-        condition = tensor("assert_", cond, graph)
-        if condition.dtype != BOOL:
-            raise DTypeError(
-                "the condition is no bool",
-                expected="a tensor of dtype bool",
-                found=condition.describe(),
-                hint="compare it: x != 0",
-            )
+        chosen = condition("assert_", cond, graph)
         attributes = {"message": _text(message)}
         if x is None:
-            node = graph.make(OPS["check_only"], (condition.id,), attributes, name=name)
+            node = graph.make(OPS["check_only"], (chosen.id,), attributes, name=name)
             return graph.effect(graph.index_of(node))
-        return build("check", (condition, tensor("assert_", x, graph)), attributes, label=name)
+        return build("check", (chosen, tensor("assert_", x, graph)), attributes, label=name)
 
 
 def _text(message: Any) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from staticad_schema.errors import UsageError
-from staticad_schema.handle import Handle
+from staticad_schema.handle import Handle, floating
 from staticad_schema.op import OPS, Op
 from staticad_schema.sites import asking
-from staticad_schema.types import DEFAULT_FLOAT, INEXACT
 
 from ..building import build
 from ..operands import result, tensors
@@ -51,8 +50,8 @@ def function(definition: Op) -> Callable[..., Tensor]:
                         found=str(len(operands)),
                     )
                 ready = tensors(op_name, *operands)
-                if op_name == "divide" and ready[0].type.kind not in INEXACT:
-                    ready = tuple(t.astype(DEFAULT_FLOAT) for t in ready)
+                if op_name == "divide":
+                    ready = floating(*ready)
                 made = build(op_name, ready, label=name)
         return result(made)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ArgumentError
+from staticad_schema.handle import floating
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType
@@ -230,7 +231,7 @@ def var(
     array(1., dtype=float32)
     """
     with asking("var", name):
-        value = methods.floating(tensor("var", x))
+        (value,) = floating(tensor("var", x))
         operands = _spread(value, axis, correction, keepdims)
         dtype = _real(value.type.dtype)
         if operands[0].type.dtype == dtype:
@@ -259,7 +260,7 @@ def std(
     array(2., dtype=float32)
     """
     with asking("std", name):
-        value = methods.floating(tensor("std", x))
+        (value,) = floating(tensor("std", x))
         variance = build("divide", _spread(value, axis, correction, keepdims))
         # sqrt's slope at 0 is infinite: of equal elements the root of 1 is taken, then dropped.
         flat = build("equal", (variance, 0))

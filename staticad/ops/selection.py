@@ -8,9 +8,9 @@ from staticad_schema.errors import DTypeError
 from staticad_schema.handle import Handle
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, DEFAULT_FLOAT, INT64, INTEGER, as_dtype
+from staticad_schema.types import DEFAULT_FLOAT, INT64, INTEGER, as_dtype
 
-from .. import dimensions, methods
+from .. import dimensions, methods, operands
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor, tensors
 from ..tensor import Tensor
@@ -50,14 +50,7 @@ def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = N
     """
     with asking("where", name):
         graph = graph_of("where", condition, x, y)
-        chosen = tensor("where", condition, graph)
-        if chosen.dtype != BOOL:
-            raise DTypeError(
-                "the condition is no bool",
-                expected="a tensor of dtype bool",
-                found=chosen.describe(),
-                hint="compare it: x != 0",
-            )
+        chosen = operands.condition("where", condition, graph)
         if not isinstance(x, Handle) and not isinstance(y, Handle):
             x = tensor("where", x, graph)
         left, right = tensors("where", x, y)

@@ -68,15 +68,7 @@ def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
     (2, 4, 3)
     """
     with asking("matrix_transpose", name):
-        value = tensor("matrix_transpose", x)
-        n = value.ndim
-        if n < 2:
-            raise ShapeError(
-                "there are no two axes to exchange",
-                expected="a tensor of rank 2 or more",
-                found=value.describe(),
-            )
-        return result(methods.permute(value, (*range(n - 2), n - 1, n - 2), name))
+        return result(methods.matrix_transpose(tensor("matrix_transpose", x), name))
 
 
 def moveaxis(
