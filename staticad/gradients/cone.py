@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS, Constant, Op, PerOperand
@@ -40,6 +41,19 @@ def passes(definition: Op, operand: int) -> bool:
     if isinstance(grad, PerOperand):
         return grad.rules[operand] is not None
     return True
+
+
+def no_derivative(graph: Graph, node: Node, why: str, asked: str) -> GradientError:
+    """The error for a path through an op without a derivative."""
+    return GradientError(
+        f"{node.op} has no derivative: {why}",
+        asked=f"{asked} of {graph.value_name(node.start)!r}",
+        expected="a path of differentiable ops",
+        found=node.op,
+        site=graph.site(node.site),
+        forward_site=graph.site(node.forward_site),
+        hint="stop_gradient cuts the path",
+    )
 
 
 def ancestors(graph: Graph, ys: Iterable[int], oldest: int) -> list[int]:

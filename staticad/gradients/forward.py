@@ -14,7 +14,7 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .calls import dependencies, expanded
-from .cone import cone, passes
+from .cone import cone, no_derivative, passes
 from .fit import broadcast, filled
 
 
@@ -103,15 +103,7 @@ def _output_tangents(
     if all(t is None for t in given) or isinstance(definition.grad, Constant):
         return nothing
     if isinstance(definition.grad, Undefined) and not callable(definition.jvp):
-        raise GradientError(
-            f"{node.op} has no derivative: {definition.grad.why}",
-            asked=f"tangent of {graph.value_name(node.start)!r}",
-            expected="a path of differentiable ops",
-            found=node.op,
-            site=graph.site(node.site),
-            forward_site=graph.site(node.forward_site),
-            hint="stop_gradient cuts the path",
-        )
+        raise no_derivative(graph, node, definition.grad.why, "tangent")
     if callable(definition.jvp):
         outs = tuple(graph.handle(v) for v in node.outputs)
         operands = (tuple(inputs),) if definition.variadic else tuple(inputs)

@@ -19,7 +19,7 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .calls import dependencies, expanded
-from .cone import cone
+from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
 
@@ -131,15 +131,7 @@ def _cotangents(
     if isinstance(rule, Constant):
         return [None] * len(needed)
     if isinstance(rule, Undefined):
-        raise GradientError(
-            f"{node.op} has no derivative: {rule.why}",
-            asked=f"gradient of {graph.value_name(node.start)!r}",
-            expected="a path of differentiable ops",
-            found=node.op,
-            site=graph.site(node.site),
-            forward_site=graph.site(node.forward_site),
-            hint="stop_gradient cuts the path",
-        )
+        raise no_derivative(graph, node, rule.why, "gradient")
     inputs = [graph.handle(i) for i in node.inputs]
     if rule == "expand":
         return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
