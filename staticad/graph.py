@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
-from hashlib import blake2b
 from os import PathLike
 from typing import Any, Literal, NoReturn
 
@@ -25,14 +23,15 @@ from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import INT64, as_dtype
 
-from . import dimensions, sizes
+from . import dimensions, signatures, sizes
 from .bodies import traced, traced_in
 from .building import renamed
-from .current import GRAPHS, SCOPE, is_name
+from .current import GRAPHS, is_name
 from .numbers import as_array
 from .recorder import Recorder
+from .streams import Streams
 from .tensor import Tensor
-from .variable import Variable, after_nodes
+from .variable import Variable
 
 
 class Graph(Recorder):
@@ -41,9 +40,12 @@ class Graph(Recorder):
     seed: of its random nodes and initial values; drawn when first needed if None.
     strict: a line that builds nodes again after a run raises instead of warning.
 
-        with sad.Graph(seed=0) as graph:
-            x = sad.placeholder("float32", ("batch", 3), name="x")
-            y = sad.sum(x * 2, axis=1, name="y")
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     x = sad.placeholder("float32", ("batch", 3), name="x")
+    ...     y = sad.sum(x * 2, axis=1, name="y")
+    >>> graph["y"]
+    <tensor 'y' float32[batch]>
     """
 
     def __init__(self, seed: int | None = None, strict: bool = False) -> None:
@@ -53,9 +55,8 @@ class Graph(Recorder):
         self.body_name = ""
         self._variables: set[int] = set()
         self._sizes: set[str] | None = None
-        self._draws: dict[str, int] | None = None
         self._calls: dict[str, int] = {}
-        self._run_number: int | None = None
+        self._streams = Streams()
         self._signature_sites: dict[str, Site | None] = {}
 
     def handle(self, value: int) -> Any:
@@ -225,34 +226,12 @@ class Graph(Recorder):
     def run_number(self) -> int:
         """The value id of the number of the run, which all random nodes share."""
         with self.lock:
-            if self._run_number is None:
-                known = [node for node in self.nodes if node.op == "run_number"]
-                node = known[0] if known else self.append(OPS["run_number"])
-                self._run_number = node.start
-            return self._run_number
+            return self._streams.run_number(self)
 
     def random_key(self, name: str | None) -> int:
-        """The 64-bit key of a random node: of the seed, and of its name or place in its scope.
-
-        Nodes that are not random, and random ones elsewhere, do not change it.
-        """
+        """The 64-bit key of a new random node in the present scope."""
         with self.lock:
-            if self.seed is None:
-                self.seed = secrets.randbits(63)
-            scope = SCOPE.get()
-            if name is None:
-                if self._draws is None:
-                    self._draws = {}
-                    for node in self.nodes:
-                        if node.op == "random_bits" and node.name is None:
-                            self._draws[node.scope] = self._draws.get(node.scope, 0) + 1
-                ordinal = self._draws.get(scope, 0)
-                self._draws[scope] = ordinal + 1
-                place = f"ordinal\0{scope}\0{ordinal}"
-            else:
-                place = f"name\0{name}"
-            text = f"{self.seed}\0{self.body_name}\0{place}".encode()
-        return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+            return self._streams.key(self, name)
 
     # ------------------------------------------------------------- bodies
 
@@ -290,6 +269,13 @@ class Graph(Recorder):
         function: from tensors to a tensor or several; input_types: (dtype, shape) of each, or
         tensors of that type.  The body reads its arguments, constants, and variables of this
         graph by `read()`.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     cube = graph.define("cube", lambda x: x * x * x, ("float32", ("n",)))
+        ...     y = cube([1.0, 2.0])
+        >>> sad.Session(graph).run(y)
+        array([1., 8.], dtype=float32)
         """
         with asking("define", name):
             body = Graph(self.seed, self.strict)
@@ -351,7 +337,17 @@ class Graph(Recorder):
         outputs: Mapping[str, Handle] | None = None,
         effects: Any = (),
     ) -> Signature:
-        """Declare an interface for callers without handles: keys to tensors, and effects."""
+        """Declare an interface for callers without handles: keys to tensors, and effects.
+
+        Raises GraphError for a name that is taken, or what is no tensor of this graph.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     x = sad.placeholder("float32", ("n",), name="x")
+        ...     made = graph.signature("double", inputs={"x": x}, outputs={"y": x * 2})
+        >>> list(graph.signatures)
+        ['double']
+        """
         with self.lock, asking("signature", name):
             if not is_name(name):
                 raise UsageError("a name is a text", expected="a str", found=f"{name!r:.80}")
@@ -362,24 +358,7 @@ class Graph(Recorder):
                     expected="a signature with a name of its own",
                     found=f"signature {name!r}" + (f" ({line})" if line else ""),
                 )
-            sides = []
-            for given in (inputs or {}, outputs or {}):
-                if not isinstance(given, Mapping):
-                    raise UsageError(
-                        "a signature gives its tensors keys",
-                        expected="a dict from texts to tensors",
-                        found=f"{given!r:.80}, a {type(given).__name__}",
-                    )
-                for key, value in given.items():
-                    if not (is_name(key) and isinstance(value, Handle)):
-                        raise UsageError(
-                            "not a key with its tensor",
-                            expected="a str and a tensor",
-                            found=f"{key!r:.80}: {value!r:.80}",
-                        )
-                    self.check_owner(value, "signature")
-                sides.append({key: value.id for key, value in given.items()})
-            made = Signature(name, sides[0], sides[1], after_nodes(self, effects))
+            made = signatures.declared(self, name, inputs, outputs, effects)
             self.signatures[name] = made
             self._signature_sites[name] = user_site()
             return made
@@ -387,13 +366,38 @@ class Graph(Recorder):
     def save(
         self, path: str | PathLike[str], sites: Literal["relative", "none"] = "relative"
     ) -> None:
-        """Write the graph to a file; sites="none" leaves out the user's lines."""
+        """Write the graph to a file; sites="none" leaves out the user's lines.
+
+        Raises OSError if it cannot be written, FormatError for what a file cannot hold.
+
+        >>> import tempfile, staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     y = sad.exp(0.0, name="y")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     graph.save(f"{folder}/y.sad")
+        ...     sad.Session(sad.load(f"{folder}/y.sad")).run("y")
+        array(1., dtype=float32)
+        """
         with asking("save"):
             staticad_schema.save(self, path, sites=sites)
 
 
 def load(path: str | PathLike[str]) -> Graph:
-    """The graph in a file, to be run, or built upon.  Raises FormatError."""
+    """The graph in a file, to be run, or built upon.
+
+    Raises FormatError for what is no whole file of `Graph.save`, OSError if it cannot be read.
+
+    >>> import tempfile, staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", (), name="x")
+    ...     y = sad.exp(x, name="y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     graph.save(f"{folder}/y.sad")
+    ...     loaded = sad.load(f"{folder}/y.sad")
+    >>> (dx,) = sad.gradients(loaded["y"], loaded["x"])
+    >>> sad.Session(loaded).run(dx, {"x": 0.0})
+    array(1., dtype=float32)
+    """
     with asking("load"):
         graph = staticad_schema.load(path, Graph)
     assert isinstance(graph, Graph)

@@ -41,7 +41,7 @@ def after_nodes(graph: Any, after: Any) -> tuple[int, ...]:
 
 
 class Variable(Tensor):
-    """Named state that a Session holds.
+    """Named state that a Session holds; `sad.variable(initial)` makes one.
 
     As a tensor it is the value at the start of the run, whatever the run writes; `read(after=)`
     is the value behind a write.  Writes apply in the order of their creation, all at the end
@@ -74,6 +74,14 @@ class Variable(Tensor):
         """The value at the start of the run, or behind the writes in `after`.
 
         While a body of this graph is traced, the read is part of the body, and takes no `after`.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     v = sad.variable(1.0, name="v")
+        ...     doubled = v.assign(v * 2)
+        ...     seen = [v, v.read(after=doubled)]
+        >>> sad.Session(graph).run(seen)
+        [array(1., dtype=float32), array(2., dtype=float32)]
         """
         with asking("read", self.name):
             type_ = self.type
@@ -91,7 +99,20 @@ class Variable(Tensor):
         return self._as_tensor(self.graph.handle(node.start))
 
     def assign(self, value: Any, after: After = (), name: str | None = None) -> Tensor:
-        """Write `value`; the result is the new value."""
+        """Write `value`; the result is the new value.
+
+        value: a tensor of the variable's dtype and shape; data that converts to it, numbers
+        and single rows are repeated.  after: effects and tensors that run before.
+        Raises DTypeError, ShapeError.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     v = sad.variable([1.0, 2.0], name="v")
+        ...     write = v.assign(v + 1)
+        >>> session = sad.Session(graph)
+        >>> session.run([v, write])
+        [array([1., 2.], dtype=float32), array([2., 3.], dtype=float32)]
+        """
         return self._write("assign", value, after, name)
 
     def assign_add(self, value: Any, after: After = (), name: str | None = None) -> Tensor:

@@ -1,17 +1,46 @@
-"""The examples in docstrings run, and print what they say."""
+"""Every public name says what it is; the examples in docstrings run, and print what they say."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 import staticad
 import staticad_executor
 import staticad_schema
+from staticad import nn, optimizers, random, testing
+from staticad.optimizers import schedules
+
+CLASSES = (
+    staticad.Graph,
+    staticad.Tensor,
+    staticad.Variable,
+    staticad.Session,
+    staticad.Dim,
+    staticad.Effect,
+    optimizers.Optimizer,
+)
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """The public functions and classes by name, then the classes' methods and properties."""
+    for module in (staticad, nn, optimizers, schedules, random, testing):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if not isinstance(thing, ModuleType):
+                yield f"{module.__name__}.{name}", thing
+    for kind in CLASSES:
+        for name, member in inspect.getmembers(kind):
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                yield f"{kind.__name__}.{name}", member
 
 
 def examples() -> Iterator[doctest.DocTest]:
@@ -26,18 +55,40 @@ def examples() -> Iterator[doctest.DocTest]:
                     # A reader has nothing but what the example imports.
                     example.globs = {}
                     yield example
+    # Functions that follow from the registry are defined in no module.
+    for name, thing in PUBLIC.items():
+        if inspect.isfunction(thing) and thing.__module__ == "staticad":
+            text = inspect.getdoc(thing) or ""
+            yield doctest.DocTestParser().get_doctest(text, {}, name, None, None)
 
 
+PUBLIC = dict(public())
 EXAMPLES = {example.name: example for example in examples()}
 
 
-def test_what_needs_an_example_has_one() -> None:
-    names = {name.rpartition(".")[2] for name in EXAMPLES}
-    assert names >= {"Session", "callable", "gradients", "jvp", "explain_gradient"}
+@pytest.mark.parametrize("name", PUBLIC)
+def test_it_says_what_it_is(name: str) -> None:
+    text = inspect.getdoc(PUBLIC[name])
+    assert text
+    assert text != inspect.getdoc(Exception)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, thing in PUBLIC.items()
+        if inspect.isfunction(thing)
+        and (name.startswith("staticad.") or name in ("Session.run", "Session.callable"))
+    ],
+)
+def test_a_function_has_an_example(name: str) -> None:
+    assert ">>>" in (inspect.getdoc(PUBLIC[name]) or "")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example(name: str) -> None:
+def test_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(EXAMPLES[name], out=report.append, clear_globs=False)
