@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from .graph import Graph, current_graph
 from .numbers import as_array, weak_list
 from .tensor import Tensor
 
-Operand = Any
+Operand: TypeAlias = (
+    Handle | np.ndarray[Any, Any] | np.generic | complex | list[Any] | tuple[Any, ...] | Dim
+)
 """A tensor, an array, a number, a nested list of numbers, or a Dim."""
 
 

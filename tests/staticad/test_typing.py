@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, assert_type
 
 import numpy as np
+import pytest
 
 import staticad as sad
 
@@ -41,3 +43,16 @@ def test_operators_and_functions_give_tensors() -> None:
         assert_type(sad.optimizers.Adam(0.1).minimize(sad.sum(y)), sad.Effect)
     with sad.Session(graph) as session:
         assert_type(session.variables["w"], np.ndarray[Any, Any])
+
+
+def test_what_is_no_operand_is_refused_by_type_checkers_and_by_functions() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float32", ("batch", 4), name="x")
+        mistakes: list[Callable[[], sad.Tensor]] = [
+            lambda: sad.exp("x"),  # type: ignore[arg-type]
+            lambda: sad.add(x, None),  # type: ignore[arg-type]
+            lambda: sad.nn.relu({1.0}),  # type: ignore[arg-type]
+        ]
+        for mistake in mistakes:
+            with pytest.raises(sad.UsageError):
+                mistake()
