@@ -5,23 +5,23 @@ An engine takes arrays and gives arrays.  It knows neither users' structures nor
 
 from __future__ import annotations
 
-import math
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import Array, TensorType, array_type
+from staticad_schema.types import Array, TensorType, array_type, nbytes
 
 from .compile import Plan, Structure, structure
 from .interpret import Observe as ObserveNodes
 from .interpret import interpret
 from .plan import Observe
 from .pool import SMALL, BlockPool
+from .recent import Recent
 from .selection import require_fed, select
 from .sizes import Sizes
 from .state import Layout, require_fit
@@ -112,8 +112,7 @@ class Planner:
         self._numbered = any(s.kind == "run" for s in sources)
         given = count + len(self.reads) + self._numbered
         self._direct = self._order == list(range(given))
-        self._plans: OrderedDict[tuple[tuple[int, ...], ...], Ready] = OrderedDict()
-        self._planning = threading.Lock()
+        self._plans: Recent[tuple[tuple[int, ...], ...], Ready] = Recent(PLANS)
         self._last: Ready | None = None
 
     def compute(
@@ -129,7 +128,7 @@ class Planner:
         shapes = tuple([array.shape for array in arrays])
         ready = self._last
         if ready is None or ready.shapes != shapes:
-            ready = self._ready(shapes)
+            ready = self._last = self._plans.get(shapes, self._make)
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
         inputs = arrays if self._direct else [arrays[i] for i in self._order]
@@ -147,25 +146,12 @@ class Planner:
 
     def plan(self, shapes: tuple[tuple[int, ...], ...]) -> Plan:
         """The plan for feeds, then variables, of these shapes."""
-        return self._ready(shapes).plan
+        return self._plans.get(shapes, self._make).plan
 
     def trim(self) -> None:
         """Give back scratch memory."""
-        with self._planning:
-            for ready in self._plans.values():
-                ready.plan.trim()
-
-    def _ready(self, shapes: tuple[tuple[int, ...], ...]) -> Ready:
-        with self._planning:
-            ready = self._plans.get(shapes)
-            if ready is None:
-                ready = self._plans[shapes] = self._make(shapes)
-                if len(self._plans) > PLANS:
-                    self._plans.popitem(last=False)
-            else:
-                self._plans.move_to_end(shapes)
-            self._last = ready
-            return ready
+        for ready in self._plans.values():
+            ready.plan.trim()
 
     def _make(self, shapes: tuple[tuple[int, ...], ...]) -> Ready:
         sizes = Sizes()
@@ -188,9 +174,8 @@ class Planner:
         return Ready(shapes, plan, tuple(map(self._maker, fetches)), layout)
 
     def _maker(self, type_: TensorType) -> tuple[Callable[..., Array], tuple[int, ...], Any]:
-        shape = bind_shape(type_.shape, {})
-        small = math.prod(shape) * type_.dtype.itemsize <= SMALL
-        return (np.empty if small else self._pool.empty), shape, type_.dtype
+        make = np.empty if nbytes(type_) <= SMALL else self._pool.empty
+        return make, bind_shape(type_.shape, {}), type_.dtype
 
 
 class Interpreter:
@@ -237,6 +222,18 @@ class Interpreter:
 
     def trim(self) -> None:
         """Nothing is kept."""
+
+
+def require_planner(engine: Engine, asked: str) -> Planner:
+    """The engine itself.  Raises PlanError if it has no plans."""
+    if isinstance(engine, Planner):
+        return engine
+    raise PlanError(
+        "a session that checks numbers interprets the graph and has no plan",
+        asked=asked,
+        expected="a session without check_numerics",
+        found="check_numerics=True",
+    )
 
 
 def creation_order(graph: Graph) -> dict[str, int]:

@@ -23,7 +23,7 @@ from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.types import Array, array_type
 
 from .failure import node_failure
-from .selection import Selection, ordered_writes, require_fed, select
+from .selection import UPDATES, Selection, ordered_writes, require_fed, select
 from .sizes import Sizes
 
 
@@ -231,10 +231,9 @@ class _Run:
                 return (np.array(self.run_number, np.uint64),)
             case "assign":
                 return (self._write(name, inputs[0]),)
-            case "assign_add" | "assign_sub":
+            case op if op in UPDATES:
                 old = self.written.get(name, self.variables[name])
-                op = "add" if node.op == "assign_add" else "subtract"
-                return (self._write(name, _update(op, old, inputs[0])),)
+                return (self._write(name, _update(UPDATES[op], old, inputs[0])),)
             case "group":
                 return ()
         attributes = self._attributes(place, node)

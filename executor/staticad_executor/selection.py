@@ -15,7 +15,8 @@ from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
 
 READS = ("variable", "read_variable")
-UPDATES = ("assign_add", "assign_sub")
+UPDATES = {"assign_add": "add", "assign_sub": "subtract"}
+"""The writes that depend on the value before, and the ops by which they do."""
 
 
 @dataclass(frozen=True)

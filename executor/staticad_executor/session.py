@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -24,13 +23,14 @@ from staticad_schema.sites import asking, user_site
 from staticad_schema.types import Array
 
 from . import checkpoint
-from .engine import Engine, Interpreter, Planner, Prepared, Watch
+from .engine import Engine, Interpreter, Planner, Prepared, Watch, require_planner
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
 from .numerics import check_numbers
 from .options import check_options, checked_step, usable_cores
 from .predict import MemoryPrediction, explain, placeholders_for, predict, shapes_for
 from .profile import Profile
+from .recent import Recent
 from .state import Snapshot, Store
 from .variables import Variables
 
@@ -88,8 +88,7 @@ class Session:
         self._threads = threads or usable_cores()
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
-        self._engines: OrderedDict[Prepared, Engine] = OrderedDict()
-        self._preparing = threading.Lock()
+        self._engines: Recent[Prepared, Engine] = Recent(STRUCTURES)
         # Replaced when it is set: later runs are not cancelled.
         self._cancel = threading.Event()
         self._closed = False
@@ -232,15 +231,7 @@ class Session:
     def _engine(self, fetches: Fetches, fed: Sequence[Fed]) -> Engine:
         """The engine for fetches and feeds.  Graphs only grow, so an engine stays right."""
         prepared = Prepared(fetches.values, fetches.effects, tuple(f.value for f in fed))
-        with self._preparing:
-            engine = self._engines.get(prepared)
-            if engine is None:
-                engine = self._engines[prepared] = self._prepare(prepared)
-                if len(self._engines) > STRUCTURES:
-                    self._engines.popitem(last=False)
-            else:
-                self._engines.move_to_end(prepared)
-            return engine
+        return self._engines.get(prepared, self._prepare)
 
     def _prepare(self, prepared: Prepared) -> Engine:
         pool = self._store.pool
@@ -309,7 +300,7 @@ class Session:
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "profile")
             engine = self._engine(resolved, fed)
-            _require_planner(engine, "profile")
+            require_planner(engine, "profile")
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
             measured = Profile()
             for _ in range(repeat):
@@ -329,7 +320,7 @@ class Session:
             needed = placeholders_for(self.graph, resolved.values, resolved.effects)
             feeds = [self.graph.handle(value) for value in needed]
         fed = targets(self.graph, feeds, asked)
-        engine = _require_planner(self._engine(resolved, fed), asked)
+        engine = require_planner(self._engine(resolved, fed), asked)
         return engine, tuple(f.value for f in fed)
 
     # ---------------------------------------------------------------- state
@@ -370,9 +361,8 @@ class Session:
 
     def trim(self) -> int:
         """Give idle memory back to the operating system; the bytes that were given back."""
-        with self._preparing:
-            for engine in self._engines.values():
-                engine.trim()
+        for engine in self._engines.values():
+            engine.trim()
         return self._store.pool.trim()
 
     def memory_in_use(self) -> int:
@@ -383,8 +373,7 @@ class Session:
         """Cancel what runs and drop what was prepared.  Results and shared state stay."""
         self._closed = True
         self.cancel()
-        with self._preparing:
-            self._engines.clear()
+        self._engines.clear()
         self.trim()
 
     def __enter__(self) -> Self:
@@ -400,14 +389,3 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<session on {self.graph!r}>"
-
-
-def _require_planner(engine: Engine, asked: str) -> Planner:
-    if isinstance(engine, Planner):
-        return engine
-    raise PlanError(
-        "a session that checks numbers interprets the graph and has no plan",
-        asked=asked,
-        expected="a session without check_numerics",
-        found="check_numerics=True",
-    )

@@ -32,7 +32,10 @@ def test_explain_shows_the_program_until_sizes_are_known() -> None:
     assert "BLAS" in text
     assert "stages: select 1" in text
     session.run(fetches, {x: np.zeros((5, 64))})
-    assert "BLAS" in session.explain(fetches)
+    ran = session.explain(fetches)
+    assert "BLAS" in ran
+    assert session.explain(fetches, {"n": 2000}) != ran
+    assert session.explain(fetches) == session.explain(fetches, {"n": 5})
     with pytest.raises(sad.PlanError, match="'n' is not given"):
         session.explain(fetches, {"m": 3})
 

@@ -20,7 +20,7 @@ from staticad_schema.types import TensorType
 
 from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
-from ..selection import Selection, ordered_writes, require_fed
+from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 
 
@@ -258,8 +258,9 @@ class _Flow:
                 device=node.device,
             )  # fmt: skip
             x = made.start
-        op = "add" if node.op == "assign_add" else "subtract"
-        made = out.append(OPS[op], (before, x), name=name, site=node.site, device=node.device)
+        made = out.append(
+            OPS[UPDATES[node.op]], (before, x), name=name, site=node.site, device=node.device
+        )
         return made.start
 
     def involving(self, values: Iterable[int]) -> list[int]:
