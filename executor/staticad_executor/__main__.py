@@ -7,6 +7,7 @@ file, 4 for a run.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in COMMANDS:
         command.add_parser(subparsers)
     options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names are any text, and the text form is UTF-8 whatever the terminal says.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         options.execute(options)
         sys.stdout.flush()
@@ -44,10 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except Exception as error:
+        # A fault of this program; whoever runs it still gets one line and a code.
+        return _complain(f"{type(error).__name__}: {error}", RUN)
     return 0
 
 
-def _complain(error: BaseException, code: int) -> int:
+def _complain(error: object, code: int) -> int:
     print(f"error: {str(error) or type(error).__name__}", file=sys.stderr)
     return code
 

@@ -113,16 +113,12 @@ def own(graph: Graph, handle: Handle | Effect, asked: str) -> None:
 def find(graph: Graph, name: str, asked: str) -> tuple[int | None, int]:
     """The value id (None for an effect) and node index of a name.  Raises UnknownFetchError."""
     try:
-        index = graph.find(name) if graph.has_name(name) else None
-        if index is None:
-            try:
-                value = graph.value(name)
-            except UnknownNameError:
-                index = graph.find(name)
-                if graph.nodes[index].types:
-                    raise
-            else:
-                return value, graph.producers[value]
+        try:
+            index = graph.find(name)
+        except UnknownNameError:
+            # Or "node:k", the output k of a node.
+            value = graph.value(name)
+            return value, graph.producers[value]
     except UnknownNameError as error:
         hint = error.hint
         if name in graph.signatures:

@@ -1,8 +1,11 @@
 """The command line: what it prints and writes, and its exit codes."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 
 import staticad as sad
 from staticad_executor.__main__ import main
+from staticad_executor.commands import info
 
 F32 = np.float32
 
@@ -125,31 +129,61 @@ def test_bfloat16_files_are_fed_by_their_bits(tmp_path: Path, capsys: Any) -> No
     assert capsys.readouterr().out == "x bfloat16 (2,)\n[0.25 -3]\n"
 
 
+def hostile_arrays(folder: Path) -> dict[str, Path]:
+    """Files that are no arrays, or not of the kind that their names say."""
+    good = io.BytesIO()
+    np.savez_compressed(good, x=np.arange(1000.0))
+    octets = good.getvalue()
+    texts = io.BytesIO()
+    with zipfile.ZipFile(texts, "w") as archive:
+        archive.writestr("x.txt", "no array")
+    np.save(folder / "pickled.npy", np.array([{}], object))
+    np.save(folder / "strings.npy", np.array(["a"]))
+    contents = {
+        "broken.npy": (folder / "x.npy").read_bytes()[:70],
+        "archive.npy": octets,
+        "single.npz": (folder / "x.npy").read_bytes(),
+        "truncated.npz": octets[: len(octets) // 2],
+        "flipped.npz": octets[:90] + bytes([octets[90] ^ 0xFF]) + octets[91:],
+        "texts.npz": texts.getvalue(),
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    names = [*contents, "pickled.npy", "strings.npy"]
+    return {name.partition(".")[0]: folder / name for name in names}
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["--fetch=los", "--feed=x={x}"], 4, "did you mean 'loss'"),
         (["--fetch=loss", "--feed=x={x}"], 4, "'a=b/scale' float32[]"),
         (["--fetch=loss", "--feed=y={x}"], 4, "'y'"),
-        (["--fetch=x", "--feed=x={x}", "--feed=x={x}"], 4, "fed twice"),
+        (["--fetch=x:1"], 4, "node 'x' has no output 1"),
         (["--fetch=x", "--feed=x={scale}"], 4, "the rank does not fit"),
         (["--fetch=x", "--feed=x={model}"], 3, "no arrays"),
         (["--fetch=x", "--feed=x={pickled}"], 3, "no arrays"),
         (["--fetch=x", "--feed=x=none.npy"], 3, "none.npy"),
-        (["--fetch=x", "--feed=x.npy"], 3, "NAME=FILE"),
+        (["--fetch=x", "--feed=x={broken}"], 3, "no arrays"),
+        (["--fetch=x", "--feed=x={archive}"], 3, "its name should end in .npz"),
+        (["--fetch=x", "--feed={single}"], 3, "its name should end in .npy"),
+        (["--fetch=x", "--feed={truncated}"], 3, "no arrays"),
+        (["--fetch=x", "--feed={flipped}"], 3, "no arrays"),
+        (["--fetch=x", "--feed={texts}"], 3, "no array"),
+        (["--fetch=x", "--feed=x={strings}"], 4, "<U1"),
+        (["--fetch=x", "--feed=x={folder}"], 3, "directory"),
         (["--fetch=total", "--checkpoint={x}"], 3, "checkpoint"),
         (["--fetch=total", "--device=opencl"], 4, "no OpenCL device"),
         (["--signature=stop"], 4, "did you mean 'step'"),
-        ([], 4, "nothing is fetched"),
     ],
 )
 def test_errors_have_no_traceback(
     model: Path, arguments: list[str], code: int, words: str, capsys: Any
 ) -> None:
     folder = model.parent
-    np.save(folder / "pickled.npy", np.array([{}], object))
-    files = {name: folder / f"{name}.npy" for name in ("x", "scale", "pickled")}
-    given = [argument.format(model=model, **files) for argument in arguments]
+    files = {"model": model, "folder": folder, **hostile_arrays(folder)}
+    files |= {name: folder / f"{name}.npy" for name in ("x", "scale")}
+    given = [argument.format(**files) for argument in arguments]
     assert run(model, *given) == code
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -159,12 +193,76 @@ def test_errors_have_no_traceback(
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["fly"], ["run"], ["run", "m", "--steps=0"], ["run", "m", "--steps=x"]]
+    ("arguments", "words"),
+    [
+        ([], "COMMAND"),
+        (["fly"], "'fly'"),
+        (["run"], "file"),
+        (["run", "{model}", "--steps=0"], "an integer of at least 1, found '0'"),
+        (["run", "{model}", "--steps=x"], "an integer of at least 1, found 'x'"),
+        (["run", "{model}", f"--steps={10**30}"], "an integer of at least 1"),
+        (["run", "{model}", "--fetch=x", "--feed=x.npy"], "NAME=FILE"),
+        (["run", "{model}"], "nothing is fetched"),
+        (["run", "{model}", "--feed=x={x}", "--feed=x={x}", "--fetch=x"], "fed twice"),
+        (["text", "{text}"], "--output"),
+    ],
 )
-def test_wrong_usage_is_exit_code_2(arguments: list[str], capsys: Any) -> None:
+def test_wrong_usage_is_exit_code_2(
+    model: Path, arguments: list[str], words: str, capsys: Any
+) -> None:
+    text = model.parent / "model.txt"
+    text.write_text("staticad 1\n")
+    names = {"model": model, "text": text, "x": model.parent / "x.npy"}
     with pytest.raises(SystemExit) as info:
-        main(arguments)
+        main([argument.format(**names) for argument in arguments])
     assert info.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert words in captured.err
+
+
+def test_an_unforeseen_error_is_one_line_too(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    def broken(path: Path) -> Any:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(info, "load", broken)
+    assert main(["info", str(model)]) == 4
+    assert capsys.readouterr().err == "error: ZeroDivisionError: a fault\n"
+
+
+@pytest.mark.parametrize("name", ["", "a/b:0", "größe ∇", "n" * 300, "..", "∇" * 300])
+def test_outputs_of_any_name_get_files(name: str, tmp_path: Path) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name=name)
+        sad.multiply(x, 2.0, name=name + "y")
+    graph.save(tmp_path / "named.sad")
+    np.save(tmp_path / "x.npy", F32(3))
+    fetch = ["--feed", f"{name}={tmp_path / 'x.npy'}", "--fetch", name + "y"]
+    for output in ("out", "out.npz"):
+        given = [*fetch, "--fetch", name, "--output", str(tmp_path / output)]
+        assert run(tmp_path / "named.sad", *given) == 0
+    assert sorted(float(np.load(file)) for file in (tmp_path / "out").iterdir()) == [3, 6]
+    with np.load(tmp_path / "out.npz") as archive:
+        assert {k: float(archive[k]) for k in archive.files} == {name: 3, name + "y": 6}
+
+
+def test_names_are_printed_as_utf_8_whatever_the_terminal_takes(tmp_path: Path) -> None:
+    with sad.Graph() as graph:
+        sad.constant(1.0, name="größe ∇")
+    graph.save(tmp_path / "named.sad")
+    command = [sys.executable, "-m", "staticad_executor"]
+    ascii_only = {
+        **os.environ,
+        "PYTHONIOENCODING": "ascii",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    for arguments in (["run", "named.sad", "--fetch=größe ∇"], ["text", "named.sad"]):
+        done = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, env=ascii_only, capture_output=True, check=True
+        )
+        assert "größe ∇" in done.stdout.decode("utf-8")
 
 
 def test_info_describes_the_graph(model: Path, capsys: Any) -> None:
@@ -194,7 +292,6 @@ def test_text_converts_both_ways(model: Path, capsys: Any) -> None:
     assert text.read_text() == printed
     assert main(["text", str(text), f"--output={again}"]) == 0
     assert again.read_bytes() == model.read_bytes()
-    assert main(["text", str(text)]) == 3
 
 
 def test_verify_accepts_good_files_only(model: Path, capsys: Any) -> None:

@@ -1,12 +1,13 @@
 """The exception tree and the four parts of a message."""
 
+import difflib
 import inspect
 import pickle
 
 import pytest
 
 from staticad_schema import Site, StaticadError, errors
-from staticad_schema.errors import near_miss
+from staticad_schema.errors import MOST_COMPARED, near_miss
 
 TREE = {
     "GraphError": (StaticadError,),
@@ -73,3 +74,17 @@ def test_what_is_known_already_stays() -> None:
 def test_near_misses() -> None:
     assert near_miss("lables", ["labels", "images"]) == "did you mean 'labels'?"
     assert near_miss("zzz", ["labels", "images"]) is None
+
+
+def test_a_near_miss_among_very_many_names_is_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    compare = difflib.get_close_matches
+
+    def counting(word: str, possibilities: list[str], n: int, cutoff: float) -> list[str]:
+        looked_at.append(len(list(possibilities)))
+        return compare(word, possibilities, n, cutoff)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counting)
+    names = [f"layer{k}/weights" for k in range(50_000)] + ["labels"]
+    assert near_miss("lables", names) == "did you mean 'labels'?"
+    assert looked_at == [MOST_COMPARED]

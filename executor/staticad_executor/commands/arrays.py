@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -14,22 +15,27 @@ from staticad_schema.errors import FormatError
 from staticad_schema.files import replacing
 from staticad_schema.types import BFLOAT16, Array, DType
 
+LONGEST_NAME = 180
+
 
 def load_npy(path: Path) -> Array:
     """The array in a .npy file, read from disk as it is needed.  Raises FormatError, OSError."""
-    array: Array = _load(path, "r")
-    return array
+    with _reading(path):
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(array, np.ndarray):
+            return array
+        array.close()
+        raise ValueError("an archive: its name should end in .npz")
 
 
 def load_npz(path: Path) -> dict[str, Array]:
     """All arrays in a .npz file.  Raises FormatError, OSError."""
-    archive = _load(path, None)
-    if isinstance(archive, np.ndarray):
-        raise FormatError(
-            "not an archive of arrays", asked=path.name, expected=".npz", found="a single array"
-        )
-    with archive:
-        return {name: _entry(archive, name, path) for name in archive.files}
+    with _reading(path), open(path, "rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("a single array: its name should end in .npy")
+        with archive:
+            return {name: _array(archive[name]) for name in archive.files}
 
 
 def as_declared(array: Array, dtype: DType) -> Array:
@@ -44,8 +50,7 @@ def save(target: Path, arrays: Mapping[str, Array]) -> None:
     if target.suffix != ".npz":
         target.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
-            # Names are free text and must not reach out of the folder.
-            with replacing(target / f"{quote(name, safe=' ')}.npy") as file:
+            with replacing(target / _file_name(name)) as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
         return
     with replacing(target) as file, zipfile.ZipFile(file, "w") as archive:
@@ -54,25 +59,34 @@ def save(target: Path, arrays: Mapping[str, Array]) -> None:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
-def _load(path: Path, mmap_mode: Any) -> Any:
+def _file_name(name: str) -> str:
+    """A name as one of a file in a folder: free text may be long, and must not reach out."""
+    quoted = quote(name, safe=" ")
+    if len(quoted) > LONGEST_NAME:
+        # File systems end names at 255 bytes.
+        digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+        quoted = f"{quoted[:LONGEST_NAME]}-{digest}"
+    return f"{quoted}.npy"
+
+
+def _array(entry: object) -> Array:
+    """An entry of an archive.  Raises ValueError for one that is no .npy file."""
+    if isinstance(entry, np.ndarray):
+        return entry
+    raise ValueError("an entry that is no array")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Whatever goes wrong inside is the file's fault: bad headers, archives, compressed data."""
     try:
-        return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise _unreadable(path, error) from None
-
-
-def _entry(archive: Any, name: str, path: Path) -> Array:
-    try:
-        array: Array = archive[name]
-    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise _unreadable(path, error) from None
-    return array
-
-
-def _unreadable(path: Path, error: Exception) -> FormatError:
-    return FormatError(
-        "the file holds no arrays that can be read",
-        asked=path.name,
-        expected="a .npy or .npz file without objects",
-        found=str(error).splitlines()[0][:200] if str(error) else type(error).__name__,
-    )
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise FormatError(
+            "the file holds no arrays that can be read",
+            asked=path.name,
+            expected="a .npy or .npz file without objects",
+            found=str(error).splitlines()[0][:200] if str(error) else type(error).__name__,
+        ) from None

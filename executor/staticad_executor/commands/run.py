@@ -33,6 +33,7 @@ def add_parser(subparsers: Any) -> None:
         "--feed",
         action="append",
         default=[],
+        type=_feed,
         metavar="NAME=FILE",
         help="a .npy file, a .npz file (its entry NAME, or FILE:ENTRY); "
         "or FILE.npz alone for all its entries",
@@ -52,23 +53,21 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="restored first")
     parser.add_argument("--save-checkpoint", type=Path, metavar="FILE", help="written at the end")
     parser.add_argument("--device", default="auto")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, refuse=parser.error)
 
 
 def execute(options: argparse.Namespace) -> None:
-    """Run the graph.  Raises StaticadError, OSError."""
+    """Run the graph.  Raises StaticadError, OSError; SystemExit for a wrong command line."""
     graph: Graph = load(options.file)
     signature = _signature(graph, options.signature)
-    feeds = _feeds(graph, signature, options.feed)
+    feeds = _feeds(graph, signature, options)
     names = options.fetch or (list(signature.outputs) if signature is not None else [])
     effects = list(signature.effects) if signature is not None else []
     if not names and not effects:
-        raise PlanError(
-            "nothing is fetched",
-            asked="run",
-            expected="--fetch NAME, or --signature NAME",
-            found="neither",
-            hint=f"signatures: {', '.join(graph.signatures)}" if graph.signatures else None,
+        known = ", ".join(graph.signatures)
+        options.refuse(
+            "nothing is fetched: give --fetch NAME, or --signature NAME"
+            + (f" (signatures: {known})" if known else "")
         )
     handles = {name: _fetch(graph, signature, name) for name in names}
     with Session(graph, device=options.device) as session:
@@ -155,16 +154,16 @@ def _fed(graph: Graph, signature: Signature | None, name: str) -> int:
     return fed_value(graph, name)
 
 
-def _feeds(graph: Graph, signature: Signature | None, given: list[str]) -> dict[int, Array]:
+def _feeds(
+    graph: Graph, signature: Signature | None, options: argparse.Namespace
+) -> dict[int, Array]:
     """The arrays to feed, by value id."""
     feeds: dict[int, Array] = {}
-    for text in given:
+    for text in options.feed:
         for name, array in _named_arrays(graph, signature, text).items():
             value = _fed(graph, signature, name)
             if value in feeds:
-                raise PlanError(
-                    f"{name!r} is fed twice", asked="--feed", expected="one file", found=text
-                )
+                options.refuse(f"argument --feed: {name!r} is fed twice, by {text!r} again")
             feeds[value] = arrays.as_declared(array, graph.types[value].dtype)
     return feeds
 
@@ -172,12 +171,7 @@ def _feeds(graph: Graph, signature: Signature | None, given: list[str]) -> dict[
 def _named_arrays(graph: Graph, signature: Signature | None, text: str) -> dict[str, Array]:
     """What one --feed means."""
     if "=" not in text:
-        path = Path(text)
-        if path.suffix == ".npz":
-            return arrays.load_npz(path)
-        raise FormatError(
-            "a feed without a name", asked="--feed", expected="NAME=FILE", found=repr(text)
-        )
+        return arrays.load_npz(Path(text))
     name, file = _split(graph, signature, text)
     path = Path(file)
     entry = name
@@ -212,8 +206,16 @@ def _split(graph: Graph, signature: Signature | None, text: str) -> tuple[str, s
     return text[:first], text[first + 1 :]
 
 
+def _feed(text: str) -> str:
+    if "=" not in text and Path(text).suffix != ".npz":
+        raise argparse.ArgumentTypeError(
+            f"a feed without a name: expected NAME=FILE, or FILE.npz, found {text!r}"
+        )
+    return text
+
+
 def _positive(text: str) -> int:
-    number = int(text)
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0
     if number < 1:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"expected an integer of at least 1, found {text!r}")
     return number

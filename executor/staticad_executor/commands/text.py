@@ -26,14 +26,16 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("file", type=Path, help="a .sad file, or the text of one")
     parser.add_argument("--output", type=Path, metavar="FILE", help="needed for the way back")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, refuse=parser.error)
 
 
 def execute(options: argparse.Namespace) -> None:
-    """Convert.  Raises FormatError, OSError."""
+    """Convert.  Raises FormatError, OSError; SystemExit for a wrong command line."""
     with open(options.file, "rb") as file:
         is_text = file.read(len(START)) == START
     if is_text:
+        if options.output is None:
+            options.refuse("a saved graph is not printed: give --output FILE")
         _to_file(options.file, options.output)
         return
     graph: Graph = load(options.file)
@@ -45,11 +47,7 @@ def execute(options: argparse.Namespace) -> None:
             file.write(text.encode())
 
 
-def _to_file(source: Path, target: Path | None) -> None:
-    if target is None:
-        raise FormatError(
-            "a saved graph is not printed", asked="text", expected="--output FILE", found="none"
-        )
+def _to_file(source: Path, target: Path) -> None:
     try:
         text = source.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
