@@ -16,9 +16,11 @@ from staticad_executor.devices.numpy import region
 from staticad_executor.interpret import interpret
 from staticad_executor.program import Program
 from staticad_schema.op import OPS
+from staticad_schema.types import FLOAT32, TensorType
 
 from ..ops.every import names, samples
 from ..ops.running import Applied, symbolic, types_of
+from ..ops.samples import Sample
 from .planning import Array, Compiled, same_bits
 from .random_graphs import programs
 
@@ -116,3 +118,21 @@ def test_operands_of_any_layout(order: str) -> None:
         sample = type("S", (), {"arrays": (array,), "attributes": {}})()
         applied = Applied(OPS[name], sample)
         Compiled(applied.graph, applied.outputs, {applied.inputs[0]: array}).check()
+
+
+@pytest.mark.parametrize("elements", [3, 7, 7000])
+@pytest.mark.parametrize("exponent", [2.0, 0.5, -1.0, 1.0, 3.0])
+def test_a_tile_that_repeats_an_exponent_changes_no_bit(exponent: float, elements: int) -> None:
+    rng = np.random.default_rng(5)
+    types = [TensorType(FLOAT32, shape) for shape in ((100, 10), (100, 1), (1, 10), ())]
+    arrays = [np.full(t.shape, exponent, np.float32) for t in types]
+    arrays[0] = rng.exponential(size=(100, 10)).astype(np.float32)
+    applied = Applied(OPS["pow"], Sample((arrays[0], arrays[1])), types[:2])
+    x, feeds = applied.inputs[0], dict(zip(applied.inputs, arrays[:2], strict=True))
+    fetches = list(applied.outputs)
+    for type_, array in zip(types[2:], arrays[2:], strict=True):
+        p = applied.source(type_)
+        feeds[p] = array
+        fetches.append(OPS["pow"](OPS["exp"](x), p))
+    with small_tiles(elements):
+        Compiled(applied.graph, fetches, feeds).check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,47 @@ def remainder(x: Operand, y: Operand) -> TensorType:
     return same(REAL, x, y)
 
 
+def _root(x: Array, out: Array) -> None:
+    # C's pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf; the square roots are -0 and NaN.
+    np.add(x, 0, out)
+    np.sqrt(out, out)
+    lowest = np.equal(x, -np.inf)
+    if lowest.any():
+        np.copyto(out, np.inf, where=lowest)
+
+
+_EXACT_POWERS: dict[float, Callable[[Array, Array], Any]] = {
+    -1.0: np.reciprocal, 0.5: _root, 1.0: np.positive, 2.0: np.square,
+}  # fmt: skip
+
+
+def float_power(x: Array, y: Array, out: Array) -> None:
+    """x to the power of y, of real floats, into an array of their broadcast shape.
+
+    C's pow, and correctly rounded for exponents of -1, 1/2, 1 and 2.  NumPy takes these ways only
+    where an exponent is repeated along an axis; here the result follows from the two numbers.
+    """
+    if y.ndim == 0:
+        exact = _EXACT_POWERS.get(y.item())
+        if exact is None:
+            np.power(x, y, out)
+        else:
+            exact(x, out)
+        return
+    np.power(x, y, out)
+    for exponent, exact in _EXACT_POWERS.items():
+        chosen = np.equal(y, exponent)
+        if chosen.any():
+            powers = np.empty_like(x)
+            exact(x, powers)
+            np.copyto(out, powers, where=chosen)
+
+
 def _pow(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "f":
+        out = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+        float_power(x, y, out)
+        return out
     if y.dtype.kind != "i" or not (y < 0).any():
         return np.power(x, y)
     # 1 / x**-y, rounded towards zero.

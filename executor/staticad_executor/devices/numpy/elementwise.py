@@ -14,6 +14,7 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
+from staticad_schema.ops.arithmetic import float_power
 from staticad_schema.types import KINDS, REAL_OF, WIDENED, Array, DType, TensorType
 
 Function = Callable[..., Any]
@@ -58,6 +59,7 @@ def _elementwise(
     halves = any(dtype in WIDENED for dtype in (*dtypes, out))
     if not halves or not definition.widen:
         special = (_SCALAR.get(op) if scalar else None) or _SPECIAL.get(op)
+        special = special or (_FLOAT_SPECIAL.get(op) if out.kind == "f" else None)
         if special is not None and not (op == "cast" and dtypes[0] in REAL_OF):
             unguarded = np.multiply if special is _multiply_no_nan else None
             spreads = op in _SPREAD_NAN or unguarded is not None
@@ -172,6 +174,8 @@ _SPECIAL: dict[str, Function] = {
     "clip": _clip,
     "relu": _relu,
 }
+_FLOAT_SPECIAL: dict[str, Function] = {"pow": float_power}
+
 # Not among them: pow (1 ** NaN is 1), hypot, copysign, comparisons and choices.
 _SPREAD_NAN = frozenset(
     {
@@ -187,6 +191,5 @@ _OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum
 
 # Ops whose meaning asks for the dtype first; on floats it is this ufunc.
 _FLOAT_UFUNCS: dict[str, np.ufunc] = {
-    "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.rint, "pow": np.power,
-    "log1p": np.log1p,
+    "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "round": np.rint, "log1p": np.log1p,
 }  # fmt: skip
