@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
@@ -17,8 +17,11 @@ from .calls import dependencies, expanded
 from .cone import cone, no_derivative, passes
 from .fit import broadcast, filled
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
-def jvp(ys: Any, xs: Any, tangents: Any = None, *, stop_gradients: Any = ()) -> list[Any]:
+
+def jvp(ys: Any, xs: Any, tangents: Any = None, *, stop_gradients: Any = ()) -> list[Tensor]:
     """The directional derivative of each of ys along `tangents`, as new nodes of the graph.
 
     ys: a floating or complex tensor, or a list of them.  xs: a tensor or a list of them.

@@ -8,7 +8,7 @@ value used several times, and skipping what carries no derivative happen here, o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import GradientError
@@ -23,16 +23,36 @@ from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
 Unconnected = Literal["raise", "zero", "none"]
 
 
+@overload
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    stop_gradients: Any = (),
+    unconnected: Literal["raise", "zero"] = "raise",
+) -> list[Tensor]: ...
+@overload
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    stop_gradients: Any = (),
+    *,
+    unconnected: Literal["none"],
+) -> list[Tensor | None]: ...
 def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
     stop_gradients: Any = (),
     unconnected: Unconnected = "raise",
-) -> list[Any]:
+) -> list[Tensor] | list[Tensor | None]:
     """The gradient of sum(ys) with respect to each of xs, as new nodes of the same graph.
 
     ys: a floating or complex tensor, or a list of them; their gradients add up.

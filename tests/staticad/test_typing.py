@@ -40,6 +40,9 @@ def test_operators_and_functions_give_tensors() -> None:
         assert_type(sad.exp(x, name="e"), sad.Tensor)
         assert_type(sad.nn.relu(x), sad.Tensor)
         assert_type(graph.variables["w"].assign(sad.zeros((4, 3))), sad.Tensor)
+        assert_type(sad.gradients(y, [x]), list[sad.Tensor])
+        assert_type(sad.gradients(y, [x], unconnected="none"), list[sad.Tensor | None])
+        assert_type(sad.jvp(y, x), list[sad.Tensor])
         assert_type(sad.optimizers.Adam(0.1).minimize(sad.sum(y)), sad.Effect)
     with sad.Session(graph) as session:
         assert_type(session.variables["w"], np.ndarray[Any, Any])
