@@ -8,8 +8,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+import staticad as sad
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
@@ -99,3 +103,56 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
         env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.stdout, done.stderr, done.returncode) == ("equal\n", "", 0)
+
+
+def model() -> sad.Graph:
+    """Dropout, noise drawn inside a body, a schedule, Adam: everything that counts steps."""
+    with sad.Graph(seed=11) as graph:
+        x = sad.placeholder("float32", ("n", 6), name="x")
+        labels = sad.placeholder("int32", ("n",), name="labels")
+        noisy = graph.define(
+            "noisy", lambda v: v + 0.01 * sad.random.normal((6,)), ("float32", ("n", 6))
+        )
+        hidden = sad.nn.dropout(sad.nn.dense(noisy(noisy(x)), 16, activation=sad.nn.relu), 0.3)
+        loss = sad.nn.cross_entropy(sad.nn.dense(hidden, 3), labels, name="loss")
+        rate = sad.optimizers.schedules.cosine(0.05, 100)
+        train = sad.optimizers.Adam(rate).minimize(loss)
+        graph.signature("train", {"x": x, "labels": labels}, {"loss": loss}, [train])
+    return graph
+
+
+def test_a_saved_step_trains_the_same_bits_where_the_builder_cannot_be_imported(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(7, 32, 6)).astype(np.float32)
+    labels = rng.integers(0, 3, (5, 32)).astype(np.int32)
+    graph = model()
+    graph.save(tmp_path / "step.sad")
+    np.save(tmp_path / "x.npy", data)
+    np.save(tmp_path / "labels.npy", labels)
+
+    def there(*arguments: str) -> None:
+        code = "import sys, runpy; sys.modules['staticad'] = None; sys.argv[0] = 'executor'; "
+        code += "runpy.run_module('staticad_executor', run_name='__main__')"
+        command = [sys.executable, "-c", code, "run", "step.sad", "--signature=train"]
+        command += ["--feed=x=x.npy", "--feed=labels=labels.npy", *arguments]
+        subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, check=True, timeout=120)
+
+    there("--steps=120", "--output=first.npz", "--save-checkpoint=120.safetensors")
+    there("--steps=30", "--output=second.npz", "--checkpoint=120.safetensors")
+    with sad.Session(graph) as session:
+        train = graph.signatures["train"]
+        call = session.callable(
+            [graph.handle(train.outputs["loss"]), *map(graph.effect, train.effects)],
+            [graph.handle(v) for v in train.inputs.values()],
+        )
+        losses = [call(data[k % 7], labels[k % 5])[0] for k in range(120)]
+        session.save(tmp_path / "here.safetensors")
+        more = [call(data[k % 7], labels[k % 5])[0] for k in range(30)]
+    with np.load(tmp_path / "first.npz") as first, np.load(tmp_path / "second.npz") as second:
+        assert first["loss"].tobytes() == np.stack(losses).tobytes()
+        assert second["loss"].tobytes() == np.stack(more).tobytes()
+    saved = (tmp_path / name for name in ("here.safetensors", "120.safetensors"))
+    assert len({file.read_bytes() for file in saved}) == 1
+    assert len(set(map(float, losses))) == 120
