@@ -201,10 +201,19 @@ def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
     if isinstance(scalar, int) and KINDS[dtype] in INTEGER:
         limits = np.iinfo(dtype)
         if not limits.min <= scalar <= limits.max:
-            raise ArgumentError(
-                f"the Python integer {scalar} does not fit {dtype.name}",
-                expected=f"{limits.min} to {limits.max}",
-                found=str(scalar),
-            )
-    with np.errstate(over="ignore"):
-        return np.array(scalar, dtype)
+            raise _does_not_fit(scalar, dtype, f"{limits.min} to {limits.max}")
+    try:
+        with np.errstate(over="ignore"):
+            return np.array(scalar, dtype)
+    except OverflowError:
+        assert isinstance(scalar, int)
+        raise _does_not_fit(scalar, dtype, "less than 2**1024") from None
+
+
+def _does_not_fit(scalar: int, dtype: DType, expected: str) -> ArgumentError:
+    bits = scalar.bit_length()
+    # Python refuses to write out what is very long.
+    text = str(scalar) if bits <= 256 else f"of {bits} bits"
+    return ArgumentError(
+        f"the Python integer {text} does not fit {dtype.name}", expected=expected, found=text
+    )

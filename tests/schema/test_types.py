@@ -96,6 +96,9 @@ def test_an_integer_scalar_has_to_fit() -> None:
     with pytest.raises(ArgumentError, match="-1"):
         weak_array(-1, UINT64)
     assert weak_array(1e300, FLOAT32) == np.inf
+    for dtype in (FLOAT64, INT8):
+        with pytest.raises(ArgumentError, match="of 33220 bits does not fit"):
+            weak_array(10**10000, dtype)
 
 
 @pytest.mark.parametrize(
