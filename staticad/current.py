@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from staticad_schema.errors import ArgumentError
+from staticad_schema.errors import ArgumentError, UsageError
 from staticad_schema.sites import user_site
 
 GRAPHS: ContextVar[tuple[Any, ...]] = ContextVar("graphs", default=())
@@ -15,9 +15,27 @@ SCOPE: ContextVar[str] = ContextVar("scope", default="")
 DEVICE: ContextVar[str | None] = ContextVar("device", default=None)
 
 
-def is_name(name: object) -> bool:
-    """Whether it is a text that is not empty."""
-    return isinstance(name, str) and name != ""
+def text(name: object, asked: str) -> str:
+    """A name as a caller gave it, perhaps an empty one.  Raises UsageError for what is no text."""
+    if not isinstance(name, str):
+        raise UsageError(
+            "a name is a text",
+            asked=asked,
+            expected="a str",
+            found=f"{name!r:.80}, a {type(name).__name__}",
+            site=user_site(),
+        )
+    return name
+
+
+def named(name: object, asked: str) -> str:
+    """A name that is not empty.  Raises UsageError, ArgumentError for an empty one."""
+    given = text(name, asked)
+    if not given:
+        raise ArgumentError(
+            "a name is empty", asked=asked, expected="a text", found="''", site=user_site()
+        )
+    return given
 
 
 @contextmanager
@@ -30,14 +48,7 @@ def scope(name: str) -> Iterator[None]:
     >>> w.name
     'layer1/inner/w'
     """
-    if not is_name(name):
-        raise ArgumentError(
-            "a scope needs a name",
-            asked="scope",
-            expected="a non-empty text",
-            found=repr(name),
-            site=user_site(),
-        )
+    named(name, "scope")
     outer = SCOPE.get()
     token = SCOPE.set(f"{outer}/{name}" if outer else name)
     try:
@@ -58,14 +69,8 @@ def device(name: str | None) -> Iterator[None]:
     >>> y.node.device
     'numpy'
     """
-    if name is not None and not is_name(name):
-        raise ArgumentError(
-            "a device is given by its name",
-            asked="device",
-            expected="a text such as 'numpy', or None",
-            found=repr(name),
-            site=user_site(),
-        )
+    if name is not None:
+        named(name, "device")
     token = DEVICE.set(name)
     try:
         yield

@@ -9,7 +9,7 @@ import numpy as np
 
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
-from staticad_schema.errors import ArgumentError, ShapeError
+from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.shapes import normalize_axes
 
 Axis = int | tuple[int, ...] | list[int] | None
@@ -22,9 +22,7 @@ def size(value: Any) -> Size:
     if isinstance(value, str):
         return dims.symbol(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ArgumentError(
-            "not a size", expected="an int, a name or a Dim", found=f"{value!r:.80}"
-        )
+        raise UsageError("not a size", expected="an int, a name or a Dim", found=f"{value!r:.80}")
     if value < 0:
         raise ShapeError("a size is negative", expected="0 or more", found=str(value))
     return int(value)
@@ -35,7 +33,7 @@ def shape_of(shape: Any) -> Shape:
     if isinstance(shape, tuple | list):
         return tuple(map(size, shape))
     if not isinstance(shape, int | np.integer | str | Dim):
-        raise ArgumentError(
+        raise UsageError(
             "not a shape",
             expected="a size, or a tuple of sizes: ints, names or Dims",
             found=f"{shape!r:.80}, a {type(shape).__name__}",
@@ -52,8 +50,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def integer(value: Any) -> int:
-    """An axis or count.  Raises ArgumentError for what is no integer."""
+    """An axis or count.  Raises UsageError for what is no integer."""
     try:
         return operator.index(value)
     except TypeError:
-        raise ArgumentError("not an integer", expected="an int", found=f"{value!r:.80}") from None
+        raise UsageError("not an integer", expected="an int", found=f"{value!r:.80}") from None

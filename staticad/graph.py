@@ -26,7 +26,7 @@ from staticad_schema.types import INT64, as_dtype
 from . import dimensions, signatures, sizes
 from .bodies import traced, traced_in
 from .building import renamed
-from .current import GRAPHS, is_name
+from .current import GRAPHS, named
 from .numbers import as_array
 from .recorder import Recorder
 from .streams import Streams
@@ -349,8 +349,7 @@ class Graph(Recorder):
         ['double']
         """
         with self.lock, asking("signature", name):
-            if not is_name(name):
-                raise UsageError("a name is a text", expected="a str", found=f"{name!r:.80}")
+            named(name, "signature")
             if name in self.signatures:
                 line = self._signature_sites.get(name)
                 raise ArgumentError(

@@ -14,7 +14,7 @@ import numpy as np
 
 from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.types import INT64, INTEGER, KINDS
@@ -109,7 +109,7 @@ def _item(x: Handle, part: Any, axis: int) -> Item:
         )
     if isinstance(part, dims.Dim):
         return Item("int", axis, part)
-    raise ArgumentError(
+    raise UsageError(
         "not an index",
         expected="an integer, a slice, None, `...`, or integers in an array, list or tensor",
         found=f"{part!r:.80}, a {type(part).__name__}",
@@ -146,7 +146,7 @@ def _slice_item(part: slice, axis: int, size: Size) -> Item:
     step = 1 if part.step is None else part.step
     for value in (part.start, part.stop, step):
         if value is not None and not isinstance(value, int | np.integer | dims.Dim):
-            raise ArgumentError(
+            raise UsageError(
                 "a slice's bounds are known when the graph is built",
                 expected="integers, or None",
                 found=repr(value),
@@ -364,7 +364,7 @@ def _fitted(x: Any, updates: Any, shape: Shape) -> Any:
     """The updates in x's dtype, broadcast to the shape of x[index]."""
     value = x.coerce(updates)
     if value is NotImplemented:
-        raise ArgumentError(
+        raise UsageError(
             "not a value to write", expected="a tensor, an array or a scalar", found=repr(updates)
         )
     if value.type.dtype != x.type.dtype:

@@ -18,7 +18,7 @@ from staticad_schema.node import Node
 from staticad_schema.op import Op
 from staticad_schema.sites import site_of, user_frame, user_site, warn
 
-from .current import DEVICE, GRAPHS, SCOPE
+from .current import DEVICE, GRAPHS, SCOPE, text
 
 
 class GrowthWarning(UserWarning):
@@ -30,7 +30,7 @@ class Recorder(schema.Graph):
 
     def __init__(self, seed: int | None, strict: bool) -> None:
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
-            raise ArgumentError(
+            raise UsageError(
                 "a seed is an integer",
                 asked="Graph",
                 expected="an int or None",
@@ -138,14 +138,7 @@ class Recorder(schema.Graph):
 
     def full_name(self, name: str, asked: str, unique: bool = False) -> str:
         """The name with its scope and, if it is taken, a suffix.  Raises GraphError."""
-        if not isinstance(name, str):
-            raise UsageError(
-                "a name is a text",
-                asked=asked,
-                expected="a str",
-                found=f"{name!r:.80}, a {type(name).__name__}",
-                site=user_site(),
-            )
+        text(name, asked)
         prefix = SCOPE.get()
         full = f"{prefix}/{name}" if prefix else name
         if not self.has_name(full):

@@ -9,7 +9,7 @@ from staticad_schema.declarations import Signature
 from staticad_schema.errors import UsageError
 from staticad_schema.handle import Handle
 
-from .current import is_name
+from .current import named
 from .variable import after_nodes
 
 
@@ -28,11 +28,12 @@ def _values(graph: Any, given: Any) -> dict[str, int]:
             found=f"{given!r:.80}, a {type(given).__name__}",
         )
     for key, value in given.items():
-        if not (is_name(key) and isinstance(value, Handle)):
+        if not isinstance(value, Handle):
             raise UsageError(
                 "not a key with its tensor",
                 expected="a str and a tensor",
                 found=f"{key!r:.80}: {value!r:.80}",
             )
+        named(key, "a key of a signature")
         graph.check_owner(value, "signature")
     return {key: value.id for key, value in given.items()}

@@ -136,7 +136,7 @@ def dropout(x: Operand, rate: Operand, training: Any = True, *, name: str | None
                 "not a share to drop", expected="from 0 to below 1", found=repr(rate)
             )
         if not isinstance(training, bool | Handle):
-            raise ArgumentError(
+            raise UsageError(
                 "training is a switch", expected="a bool, or a bool tensor", found=repr(training)
             )
         if isinstance(training, Handle) and training.type.dtype != BOOL:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, UsageError
+from staticad_schema.errors import UsageError
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.sites import asking
@@ -143,5 +143,5 @@ def assert_(
 
 def _text(message: Any) -> str:
     if not isinstance(message, str):
-        raise ArgumentError("a message is a text", expected="a str", found=f"{message!r:.80}")
+        raise UsageError("a message is a text", expected="a str", found=f"{message!r:.80}")
     return message

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError
+from staticad_schema.errors import UsageError
 from staticad_schema.handle import floating
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
@@ -280,7 +280,7 @@ def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any,
     Both in float32 for half floats.
     """
     if isinstance(correction, bool) or not isinstance(correction, int | float):
-        raise ArgumentError("not a correction", expected="a number", found=f"{correction!r:.80}")
+        raise UsageError("not a correction", expected="a number", found=f"{correction!r:.80}")
     wide = x.astype(FLOAT32) if x.type.dtype in WIDENED else x
     axes = dimensions.axes_of(axis, x.type.ndim)
     distance = wide - methods.mean(wide, axes, True)

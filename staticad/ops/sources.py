@@ -186,7 +186,7 @@ def arange(
             return result(build("add", (counted, shift), label=name))
         for value in (low, high, step):
             if not isinstance(value, int | float | np.integer | np.floating):
-                raise ArgumentError("not a number", expected="a number", found=f"{value!r:.80}")
+                raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
         if step == 0:
             raise ArgumentError("the step is 0", expected="a step other than 0", found="0")
         wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
@@ -219,7 +219,7 @@ def linspace(
                 raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
         length = dimensions.size(num)
         if not isinstance(length, int):
-            raise ArgumentError("not a count", expected="an int", found=repr(num))
+            raise UsageError("not a count", expected="an int", found=repr(num))
         values = np.linspace(start, stop, length, endpoint=endpoint)
         return result(current_graph("linspace").constant(values.astype(as_dtype(dtype)), name))
 

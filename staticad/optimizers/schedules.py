@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from staticad_schema.errors import ArgumentError
+from staticad_schema.errors import ArgumentError, UsageError
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32
 
@@ -123,7 +123,9 @@ def warmup(schedule: float | Schedule, steps: int) -> Schedule:
 
 
 def _positive(name: str, value: Any) -> None:
-    if not isinstance(value, int | float) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{name} is no number", expected="a number", found=f"{value!r:.80}")
+    if value <= 0:
         raise ArgumentError(
             f"{name} is out of range", expected="a number above 0", found=repr(value)
         )

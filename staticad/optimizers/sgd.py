@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError
+from staticad_schema.errors import ArgumentError, UsageError
 from staticad_schema.sites import asking
 
 from ..tensor import Tensor
@@ -13,7 +13,7 @@ from .base import Optimizer, Schedule
 
 
 class SGD(Optimizer):
-    """p -= lr * g, or with momentum mu (Sutskever et al. 2013):
+    """Gradient descent: p -= lr * g, or with momentum mu (Sutskever et al. 2013)
 
     v = mu * v + g;  p -= lr * v, or lr * (g + mu * v) if `nesterov`.  v starts at 0.
 
@@ -81,9 +81,10 @@ class Momentum(SGD):
 
 
 def share(name: str, value: Any) -> float:
-    """A number from 0 to below 1.  Raises ArgumentError."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < 1:
+    """A number from 0 to below 1.  Raises UsageError for what is no number, ArgumentError."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{name} is no number", expected="a number", found=f"{value!r:.80}")
+    if not 0 <= value < 1:
         raise ArgumentError(
             f"{name} is out of range", expected="a number from 0 to below 1", found=repr(value)
         )

@@ -100,14 +100,14 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     # shapes, ranks, axes
     "unknown rank": (ValueError, "rank must be known", lambda g: g.placeholder(F, None)),
     "negative size": (ValueError, "negative", lambda g: g.placeholder(F, (-3,))),
-    "size of text and number": (ValueError, "not a size", lambda g: g.placeholder(F, (1.5,))),
+    "size of text and number": (TypeError, "not a size", lambda g: g.placeholder(F, (1.5,))),
     "no such axis": (ValueError, "no axis 2", lambda g: sad.sum(vector(g), axis=2)),
     "axis twice": (
         ValueError,
         "given twice",
         lambda g: sad.sum(g.placeholder(F, (2, 2)), axis=(0, -2)),
     ),
-    "axis of text": (ValueError, "not an integer", lambda g: sad.mean(vector(g), axis=ANY)),
+    "axis of text": (TypeError, "not an integer", lambda g: sad.mean(vector(g), axis=ANY)),
     "transpose of a vector": (ValueError, "only a matrix", lambda g: vector(g).T),
     "mT of a vector": (ValueError, "two axes", lambda g: vector(g).mT),
     "axes that are no order": (
@@ -120,7 +120,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     "two ellipses": (ValueError, "more than one ellipsis", lambda g: vector(g)[..., ...]),
     "slice of step 0": (ValueError, "other than 0", lambda g: vector(g)[::0]),
     "mask as index": (ValueError, "boolean masks", lambda g: vector(g)[vector(g) > 0]),
-    "text as index": (ValueError, "not an index", lambda g: vector(g)["a"]),
+    "text as index": (TypeError, "not an index", lambda g: vector(g)["a"]),
     "matmul of a scalar": (ValueError, "matmul", lambda g: g.placeholder(F, ()) @ vector(g)),
     "parts of unknown number": (
         ValueError,
@@ -142,7 +142,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         lambda g: (vector(g, name="images"), g["image"]),
     ),
     "number as name": (TypeError, "found by name", lambda g: g[ANY]),
-    "empty scope": (ValueError, "a scope needs a name", lambda g: sad.scope("").__enter__()),
+    "empty scope": (ValueError, "a name is empty", lambda g: sad.scope("").__enter__()),
     "unknown function": (KeyError, "no function", lambda g: g.call("f", vector(g))),
     "function twice": (
         sad.GraphError,
@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "not something that runs",
         lambda g: sad.group(vector(g), 3),
     ),
-    "seed of text": (ValueError, "a seed is an integer", lambda g: sad.Graph(seed=ANY)),
+    "seed of text": (TypeError, "a seed is an integer", lambda g: sad.Graph(seed=ANY)),
     "body that returns nothing": (
         TypeError,
         "a body returns tensors",
@@ -267,7 +267,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "not a probability",
         improbable,
     ),
-    "message that is no text": (ValueError, "message", lambda g: sad.print_(vector(g), ANY)),
+    "message that is no text": (TypeError, "message", lambda g: sad.print_(vector(g), ANY)),
     "schedule out of order": (
         ValueError,
         "ascending",

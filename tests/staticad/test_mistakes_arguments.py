@@ -36,9 +36,9 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
         lambda g: g.placeholder((None, 3), np.float32),
     ),
     "None as dtype": (TypeError, "NoneType", lambda g: logits(g).astype(None)),
-    "fraction as shape": (ValueError, "not a size", lambda g: g.placeholder(F, 1.5)),
+    "fraction as shape": (TypeError, "not a size", lambda g: g.placeholder(F, 1.5)),
     "numbers before shape": (
-        ValueError,
+        TypeError,
         "not a shape",
         lambda g: inside(g, lambda: sad.random.normal(0.0, 1.0, ANY)),
     ),
