@@ -220,3 +220,23 @@ def test_a_program_that_nothing_applies_to_is_returned_as_it_is() -> None:
     program = select(graph, [y.id], [], {x.id: x.type})
     assert rewrite(program) is program
     assert rewrite(program, ()) is program
+
+
+@pytest.mark.parametrize("case", ["indices", "size", "absolute value"])
+def test_what_may_be_infinite_is_guarded(case: str) -> None:
+    with sad.Graph() as graph:
+        if case == "indices":
+            g = sad.placeholder("float16", ("n",))
+            d = graph.source("iota", {"shape": g.shape, "axis": 0, "dtype": g.dtype})
+        elif case == "size":
+            g = sad.placeholder("float16", ("n",))
+            d = OPS["size_of"](g, axis=(0,), dtype=g.dtype)
+        else:
+            # Too many to be computed when the program is compiled.
+            g = sad.placeholder("float32", ("n",))
+            d = sad.abs(sad.constant(np.full(600_000, 3e38 + 3e38j, np.complex64)))
+        y = OPS["multiply_no_nan"](d, g)
+    zeros = np.zeros(70_000 if g.dtype == np.float16 else 600_000, g.dtype)
+    compiled = Compiled(graph, [y], {g: zeros})
+    compiled.check()
+    assert not np.any(compiled.run()[0])

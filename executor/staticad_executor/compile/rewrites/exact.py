@@ -10,7 +10,7 @@ from staticad_schema.dims import Shape
 from staticad_schema.errors import ShapeError
 from staticad_schema.node import Node
 from staticad_schema.shapes import broadcast_shapes
-from staticad_schema.types import INTEGER, KINDS
+from staticad_schema.types import FLOAT16, INTEGER, KINDS
 
 from ..rules import ELEMENTWISE, Rewriting, rule
 
@@ -238,7 +238,8 @@ def multiply_finite(r: Rewriting, node: Node) -> int | None:
     return None
 
 
-_FINITE_RESULT = frozenset({"one_hot", "iota", "isfinite", "isnan", "isinf", "signbit", "size_of"})
+# Integers, however large, are less than the largest float32 and bfloat16.
+_INTEGERS = frozenset({"iota", "size_of"})
 _KEEPS_FINITE = frozenset(
     {"negative", "abs", "broadcast_to", "reshape", "permute_dims", "slice", "flip", "identity"}
 )
@@ -253,14 +254,14 @@ def is_finite(r: Rewriting, value: int, depth: int = 4) -> bool:
     if array is not None:
         return bool(np.isfinite(array).all())
     node = r.producer(value)
-    if node.op in _FINITE_RESULT:
+    wide = r.type(value).dtype != FLOAT16
+    if node.op == "one_hot" or (wide and node.op in _INTEGERS):
         return True
+    source = KINDS[r.type(node.inputs[0]).dtype] if node.inputs else ""
     if node.op == "cast":
-        # An integer, however large, is less than the largest float32 and bfloat16.
-        wide = r.type(value).dtype.name != "float16"
-        source = KINDS[r.type(node.inputs[0]).dtype]
         return source == "bool" or (wide and source in ("int", "uint"))
-    if depth and node.op in _KEEPS_FINITE:
+    # The absolute value of a complex number may be too large for its parts' dtype.
+    if depth and node.op in _KEEPS_FINITE and (node.op != "abs" or source == "float"):
         return is_finite(r, node.inputs[0], depth - 1)
     if depth and node.op == "where":
         return all(is_finite(r, v, depth - 1) for v in node.inputs[1:])
