@@ -19,6 +19,7 @@ import numpy as np
 
 import staticad as sad
 from docs.elementwise import docs_module, stub
+from docs.functions_page import sections
 from docs.graph_picture import svg
 from staticad_schema.op import OPS, Constant, Op, PerOperand, Undefined
 from tests import conventions
@@ -112,6 +113,24 @@ def ops_page() -> str:
     return "\n".join(out) + "\n"
 
 
+# --- functions.md ---------------------------------------------------------------------------------
+
+
+def functions_page() -> str:
+    """Every public function, class and method, by subject."""
+    out = [
+        NOTICE,
+        "",
+        "# Functions",
+        "",
+        "What `import staticad as sad` offers. Functions of tensors also take `name=`, the name of"
+        " the result. `help(sad.…)` says more, with shapes, dtypes, errors and an example.",
+    ]
+    for title, rows in sections():
+        out += ["", f"## {title}", "", *table(["write", "to get"], rows)]
+    return "\n".join(out) + "\n"
+
+
 # --- conventions.md -------------------------------------------------------------------------------
 
 
@@ -191,6 +210,7 @@ def example() -> sad.Graph:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/functions.md": functions_page,
     "docs/ops.md": ops_page,
     "docs/conventions.md": conventions_page,
     "docs/graph.svg": lambda: svg(example()),

@@ -54,6 +54,15 @@ def test_every_op_is_documented() -> None:
     assert [name for name in OPS if f"`{name}(" not in page] == []
 
 
+def test_every_public_name_is_documented() -> None:
+    page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+    for namespace in (sad, sad.nn, sad.optimizers, sad.optimizers.schedules, sad.random):
+        prefix = namespace.__name__.replace("staticad", "sad", 1)
+        for name in namespace.__all__:
+            if callable(getattr(namespace, name)):
+                assert re.search(rf"`{prefix}\.{name}[`(]", page), name
+
+
 def test_picture_tells_forward_from_gradient_nodes() -> None:
     graph = generate.example()
     boxes = graph_picture.layout(graph)

@@ -19,8 +19,9 @@ from .sgd import share
 
 
 class Adam(Optimizer):
-    """m and v start at 0; at the updates t = 1, 2, ...:
+    """Steps of the size of the learning rate (Kingma and Ba 2015).
 
+    m and v start at 0; at the updates t = 1, 2, ...:
     m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g
     p -= lr * (m / (1 - beta1**t)) / (sqrt(v / (1 - beta2**t)) + epsilon)
 

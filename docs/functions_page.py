@@ -1,0 +1,99 @@
+"""The page of public functions and classes, from their signatures and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import staticad as sad
+
+# The modules that define the names of `sad`, in the order of the page.
+# Those that follow from the registry say `staticad`.
+SECTIONS = {
+    "Graphs": ("staticad.graph", "staticad.tensor", "staticad.variable", "staticad.current"),
+    "Running": ("staticad_executor",),
+    "Creation": ("staticad.ops.sources",),
+    "Along axes": ("staticad.ops.reductions",),
+    "Shapes": ("staticad.ops.shapes",),
+    "Choosing, casting, multiplying": ("staticad.ops.selection",),
+    "Derivatives": ("staticad.gradients",),
+    "Order and effects": ("staticad.ops.control",),
+    "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
+    "Errors": ("staticad_schema.errors", "staticad.recorder"),
+    "Elementwise": ("staticad",),
+}
+NAMESPACES = ("nn", "optimizers", "optimizers.schedules", "random")
+METHODS = {
+    "graph": (
+        sad.Graph,
+        "placeholder variable constant variables placeholders signature define call save",
+    ),
+    "x": (
+        sad.Tensor,
+        "dtype shape ndim size name T mT at astype reshape sum prod mean max min",
+    ),
+    "variable": (sad.Variable, "initial trainable read assign assign_add assign_sub"),
+    "session": (
+        sad.Session,
+        "run callable explain memory profile save restore snapshot initialize cancel trim"
+        " memory_in_use close",
+    ),
+    "optimizer": (sad.optimizers.Optimizer, "minimize apply step learning_rate"),
+}
+# Made by functions, not by calling them.
+NOT_CALLED = (sad.Tensor, sad.Variable, sad.Effect, sad.Dim, BaseException)
+
+
+def call(name: str, thing: Any) -> str:
+    """The function with its parameters, without types."""
+    if isinstance(thing, property) or (isinstance(thing, type) and issubclass(thing, NOT_CALLED)):
+        return name
+    parameters = [
+        p.replace(
+            annotation=p.empty,
+            default=p.default.name if isinstance(p.default, np.dtype) else p.default,
+        )
+        for p in inspect.signature(thing).parameters.values()
+        if p.name != "self" and not (p.name == "name" and p.default is None)
+    ]
+    # Without the marks of positions, which a reader of the page does not need.
+    text = str(inspect.Signature(parameters)).replace("/, ", "").replace("*, ", "")
+    return f"{name}{re.sub(r'(, )?[/*](?=[)])', '', text)}"
+
+
+def says(thing: Any) -> str:
+    """The first sentence of the docstring."""
+    paragraph = (inspect.getdoc(thing) or "").partition("\n\n")[0].replace("\n", " ")
+    return re.split(r"(?<=\.)\s\s", paragraph)[0]
+
+
+def rows(named: Iterable[tuple[str, Any]]) -> list[list[str]]:
+    """A row for each function and class."""
+    return [[f"`{call(name, thing)}`", says(thing)] for name, thing in named]
+
+
+def sections() -> Iterator[tuple[str, list[list[str]]]]:
+    """Title and rows of each section."""
+    public = [(f"sad.{name}", getattr(sad, name)) for name in sad.__all__]
+    for title, modules in SECTIONS.items():
+        yield title, rows((n, t) for n, t in public if callable(t) and _defined_in(t, modules))
+    for namespace in NAMESPACES:
+        module = operator.attrgetter(namespace)(sad)
+        members = [(f"sad.{namespace}.{n}", getattr(module, n)) for n in module.__all__]
+        yield f"sad.{namespace}", rows((n, t) for n, t in members if callable(t))
+    for name, (kind, methods) in METHODS.items():
+        found = [(f"{name}.{m}", inspect.getattr_static(kind, m)) for m in methods.split()]
+        yield f"Methods of {kind.__name__}", rows(found)
+
+
+def _defined_in(thing: Any, modules: Sequence[str]) -> bool:
+    where = thing.__module__
+    return any(
+        where == module or (module != "staticad" and where.startswith(f"{module}."))
+        for module in modules
+    )
