@@ -8,6 +8,7 @@ checked for range.  NaN values are data.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -158,7 +159,7 @@ def _weak(array: Array, value: Any, dtype: DType) -> Array:
     """Python numbers, which NumPy has given some dtype of its own."""
     if array.size == 0:
         return array.astype(dtype)
-    if array.dtype == object and all(type(x) in (int, bool) for x in array.flat):
+    if array.dtype == object and _all_integers(array):
         # Integers beyond 64 bits.
         if KINDS[dtype] in INTEGER:
             raise _out_of_range(max(array.flat, key=abs), dtype)
@@ -170,12 +171,18 @@ def _weak(array: Array, value: Any, dtype: DType) -> Array:
     target = KINDS[dtype]
     # A Python integer is of no width and no sign, so it may go into any integer dtype.
     if not (kind in INTEGER and target in INTEGER) and _RANK[kind] > _RANK[target]:
+        exact = np.asarray(value, dtype=object)
+        if target in INTEGER and _all_integers(exact):
+            # NumPy makes floats of integers of which one fits only uint64 and one is negative.
+            limits = np.iinfo(dtype)
+            wrong = (x for x in exact.flat if not limits.min <= x <= limits.max)
+            raise _out_of_range(next(wrong), dtype)
         raise FeedTypeError(
             f"{kind} values do not go into {dtype.name}",
             found=_short(value),
             hint=_advice(kind, target),
         )
-    return _cast(array, dtype)
+    return _cast(_rounded(array, dtype) if array.dtype == object else array, dtype)
 
 
 def _same_kind(array: Array, value: Any, dtype: DType) -> Array:
@@ -208,12 +215,29 @@ def _cast(array: Array, dtype: DType) -> Array:
         return array.astype(dtype, order="C")
 
 
+def _all_integers(array: Array) -> bool:
+    return all(type(x) in (int, bool) for x in array.flat)
+
+
+def _rounded(array: Array, dtype: DType) -> Array:
+    """Python integers of any size as float64.  Raises PlanError for one that is too large."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        largest = max(array.flat, key=abs)
+        raise PlanError(
+            f"an integer of {largest.bit_length()} bits does not fit {dtype.name}",
+            expected="at most 1024 bits",
+            found=_short(largest),
+        ) from None
+
+
 def _out_of_range(value: int, dtype: DType) -> PlanError:
     limits = np.iinfo(dtype)
     return PlanError(
-        f"the integer {value} does not fit {dtype.name}",
+        f"the integer {_short(value)} does not fit {dtype.name}",
         expected=f"{limits.min} to {limits.max}",
-        found=str(value),
+        found=_short(value),
     )
 
 
@@ -226,5 +250,9 @@ def _advice(kind: str, target: str) -> str | None:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = reprlib.repr(value)
+    except ValueError:
+        # Python does not print integers of thousands of digits.
+        text = f"{type(value).__name__} too long to print"
     return text if len(text) <= 80 else text[:77] + "..."

@@ -54,6 +54,7 @@ def test_what_converts(value: Any, dtype: str, expected: list[Any]) -> None:
         (np.array([1]), "bool", r"\.astype\('bool'\)"),
         ([1.5], "int32", "float values do not go into int32"),
         ([1], "bool", "int values do not go into bool"),
+        ([2**70], "bool", "int values do not go into bool"),
         ([[1], [2, 3]], "float32", "not rectangular"),
         (["a"], "float32", "no numbers"),
         ("a", "float32", "no numbers"),
@@ -81,6 +82,9 @@ def test_what_does_not_convert(value: Any, dtype: str, words: str) -> None:
         ([2**70], "int64", str(2**70)),
         (np.array([1, 1 << 40]), "int32", str(1 << 40)),
         (np.array([200], np.uint8), "int8", "200"),
+        ([2**63, -1], "int64", str(2**63)),
+        ([2**63, -1], "uint64", "-1"),
+        (10**400, "float64", "1329 bits does not fit float64"),
     ],
 )
 def test_integers_out_of_range_are_refused(value: Any, dtype: str, culprit: str) -> None:
@@ -89,9 +93,18 @@ def test_integers_out_of_range_are_refused(value: Any, dtype: str, culprit: str)
         session.run(y, {x: value})
 
 
-def test_large_integers_become_floats() -> None:
-    session, x, y = passing("float64")
-    assert session.run(y, {x: [2**70]}).tolist() == [2.0**70]
+def test_integers_too_long_to_print_are_refused() -> None:
+    for dtype, words in (("int32", "too long to print"), ("bfloat16", "does not fit bfloat16")):
+        session, x, y = passing(dtype)
+        with pytest.raises(sad.PlanError, match=words):
+            session.run(y, {x: [-(10**5000), 1]})
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "complex64"])
+def test_large_integers_become_floats(dtype: str) -> None:
+    session, x, y = passing(dtype)
+    assert session.run(y, {x: [2**70, -1]}).tolist() == [2.0**70, -1]
+    assert session.run(y, {x: [2**63, -1]}).tolist() == [2.0**63, -1]
 
 
 def test_nan_and_overflow_are_data() -> None:
