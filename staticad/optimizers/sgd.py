@@ -13,8 +13,9 @@ from .base import Optimizer, Schedule
 
 
 class SGD(Optimizer):
-    """Gradient descent: p -= lr * g, or with momentum mu (Sutskever et al. 2013)
+    """Gradient descent, plain or with momentum (Sutskever et al. 2013).
 
+    p -= lr * g, or with momentum mu:
     v = mu * v + g;  p -= lr * v, or lr * (g + mu * v) if `nesterov`.  v starts at 0.
 
     >>> import staticad as sad
