@@ -53,9 +53,22 @@ class Comparison:
 
 @dataclass(frozen=True)
 class GradientReport:
-    """What was compared, all within tolerance."""
+    """What was compared: all within tolerance, or at a kink between the one-sided quotients.
+
+    Printed, a table.
+    """
 
     comparisons: tuple[Comparison, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.comparisons)} derivatives agree with finite differences"]
+        lines.append("  mode     order      derivative    difference by  tolerance")
+        for c in self.comparisons:
+            gap = f"{abs(c.derivative - c.quotient):13.2g}" if c.agrees else f"{'at a kink':>13}"
+            lines.append(
+                f"  {c.mode:<8} {c.order:5d} {c.derivative:15.8g} {gap:>16} {c.tolerance:10.1g}"
+            )
+        return "\n".join(lines)
 
     @property
     def worst(self) -> Comparison:
@@ -104,7 +117,9 @@ def check_gradients(
     >>> with sad.Graph() as graph:
     ...     x = sad.placeholder("float64", (3,), name="x")
     ...     y = sad.sin(x) * x
-    >>> report = sad.testing.check_gradients(y, x, {x: np.array([0.1, 0.2, 0.3])}, order=2)
+    >>> report = sad.check_gradients(y, x, {x: np.array([0.1, 0.2, 0.3])}, order=2)
+    >>> len(report.comparisons), report.worst.agrees
+    (8, True)
     """
     asked = "check_gradients"
     with asking(asked):

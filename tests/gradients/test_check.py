@@ -39,6 +39,20 @@ def test_accepts_a_kink_within_the_one_sided_slopes() -> None:
         sad.testing.check_gradients(sad.abs(x), x, {x: [0.0, 1.0, -1.0]})
 
 
+def test_a_report_is_printed_as_a_table() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (2,), name="x")
+        smooth = str(sad.check_gradients(sad.sin(x), x, {x: [0.5, 1.0]}, order=2))
+        kinked = str(sad.check_gradients(sad.nn.relu(x), x, {x: [0.0, 1.0]}))
+    first, _, *rows = smooth.splitlines()
+    assert first == "8 derivatives agree with finite differences"
+    assert [row.split()[:2] for row in rows[:4]] == [
+        ["reverse", "1"], ["forward", "1"], ["reverse", "2"], ["forward", "2"],
+    ]  # fmt: skip
+    assert "at a kink" not in smooth
+    assert "at a kink" in kinked
+
+
 def test_says_so_where_the_convention_is_not_the_one_sided_truth() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", (), name="x")

@@ -53,6 +53,31 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
         "do not hold",
         lambda g: sad.add(logits(g), np.array([None])),
     ),
+    "sqrt of integers": (
+        TypeError,
+        "use .astype('float32')",
+        lambda g: sad.sqrt(labels(g)),
+    ),
+    "sum of conditions": (
+        TypeError,
+        "to count, or | and & to combine",
+        lambda g: sad.add(x := logits(g) > 0, x),
+    ),
+    "bits of floats": (
+        TypeError,
+        "use .astype('int64')",
+        lambda g: ~logits(g),
+    ),
+    "negation of numbers": (
+        TypeError,
+        "compare it",
+        lambda g: sad.logical_not(logits(g)),
+    ),
+    "rounding of complex numbers": (
+        TypeError,
+        "use real, imag or abs",
+        lambda g: sad.floor(g.placeholder("complex64", (2,))),
+    ),
     "labels before logits": (
         TypeError,
         "the order is cross_entropy(logits, labels)",

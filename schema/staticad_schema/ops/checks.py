@@ -46,9 +46,22 @@ def check_kind(kinds: frozenset[str], x: Operand, *others: Operand) -> Operand:
             "a dtype that the op does not admit",
             expected=kinds_text(kinds),
             found=", ".join(map(str, (x, *others))),
-            hint="cast converts a dtype",
+            hint=_convert(KINDS[x.dtype], kinds),
         )
     return x
+
+
+def _convert(kind: str, admitted: frozenset[str]) -> str:
+    """What brings a dtype of that kind to one of those admitted."""
+    if kind == "complex":
+        return "use real, imag or abs"
+    if kind == "bool" and "int" in admitted:
+        return "use .astype('int32') to count, or | and & to combine"
+    if "float" in admitted:
+        return "use .astype('float32')"
+    if "int" in admitted:
+        return "use .astype('int64')"
+    return "compare it, as in x != 0" if admitted == {"bool"} else "use cast"
 
 
 def kinds_text(kinds: frozenset[str]) -> str:
@@ -65,7 +78,7 @@ def same_dtype(operands: Sequence[Operand]) -> DType:
                 "operands of different dtypes",
                 expected="equal dtypes",
                 found=", ".join(map(str, operands)),
-                hint="cast converts a dtype",
+                hint="use cast on one of them",
             )
     return first
 
