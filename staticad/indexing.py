@@ -20,6 +20,7 @@ from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.types import INT64, INTEGER, KINDS
 
 from .building import build
+from .numbers import stored
 
 Index = Any
 
@@ -362,22 +363,7 @@ def _reshaped(x: Any, shape: Shape) -> Any:
 
 def _fitted(x: Any, updates: Any, shape: Shape) -> Any:
     """The updates in x's dtype, broadcast to the shape of x[index]."""
-    value = x.coerce(updates)
-    if value is NotImplemented:
-        raise UsageError(
-            "not a value to write", expected="a tensor, an array or a scalar", found=repr(updates)
-        )
-    if value.type.dtype != x.type.dtype:
-        if not isinstance(updates, np.ndarray | list | tuple) or not np.can_cast(
-            value.type.dtype, x.type.dtype, "same_kind"
-        ):
-            raise DTypeError(
-                "the values to write have another dtype",
-                expected=f"{x.type.dtype.name}, as {x.describe()}",
-                found=value.describe(),
-                hint=f"use .astype({x.type.dtype.name!r})",
-            )
-        value = value.astype(x.type.dtype)
+    value = stored(x, updates)
     if value.type.shape == shape:
         return value
     return build("broadcast_to", (value,), {"shape": shape})

@@ -6,24 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.errors import UsageError
+from staticad_schema.errors import DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import PYTHON, Array, as_dtype, weak_array
+from staticad_schema.types import INT64, PYTHON, UINT64, Array, as_dtype, in_dtype, weak_array
 
 
 def weak_list(values: list[Any] | tuple[Any, ...]) -> Array | None:
-    """A nested list of numbers as an array, None if it is not one."""
+    """A nested list of numbers as an array, None if it is not one.
+
+    Raises ArgumentError for an integer beyond 64 bits.
+    """
     try:
         array = np.asarray(values)
     except ValueError:
         return None
+    if array.dtype == object or (array.dtype == np.float64 and not (np.abs(array) < 2**63).all()):
+        # NumPy makes objects or floats of integers that have no dtype in common.
+        leaves = np.asarray(values, dtype=object).reshape(-1).tolist()
+        if leaves and all(type(x) in (int, bool) for x in leaves):
+            dtype = UINT64 if min(leaves) >= 0 else INT64
+            weak_array(max(leaves, key=abs), dtype)
+            array = np.asarray(values, dtype)
     return array if array.dtype.kind in "biufc" else None
 
 
 def as_array(value: Any, dtype: Any = None) -> Array:
     """The array of a constant: arrays keep their dtype, Python numbers take the defaults.
 
-    Raises UsageError for what is no data.
+    Raises UsageError for what is no data, ArgumentError for an integer that does not fit.
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Handle):
@@ -46,8 +56,37 @@ def as_array(value: Any, dtype: Any = None) -> Array:
         array = plain
         leaf = _leaf(value)
         if isinstance(leaf, WEAK) or not isinstance(leaf, np.ndarray | np.generic):
-            array = plain.astype(PYTHON[type(plain.dtype.type(0).item())])
-    return array if wanted is None else array.astype(wanted)
+            array = in_dtype(plain, wanted or PYTHON[type(plain.dtype.type(0).item())])
+    return array if wanted is None else in_dtype(array, wanted)
+
+
+def stored(target: Handle, given: Any) -> Any:
+    """What a caller gives to be stored in `target`, as a tensor of its dtype.
+
+    Data convert as an assignment to an array would (NumPy's same_kind rule), and integers are
+    checked for range; a tensor of another dtype raises DTypeError, as other data do.
+    """
+    dtype = target.type.dtype
+    data = given
+    if isinstance(given, np.ndarray | np.generic) and not isinstance(given, WEAK):
+        array = np.asarray(given)
+        if array.dtype != dtype and np.can_cast(array.dtype, dtype, "same_kind"):
+            data = in_dtype(array, dtype)
+    x = target.coerce(data)
+    if x is NotImplemented:
+        raise UsageError(
+            "not a value to store",
+            expected="a tensor, an array or a scalar",
+            found=f"{given!r:.80}, a {type(given).__name__}",
+        )
+    if x.type.dtype != dtype:
+        raise DTypeError(
+            "the value to store has another dtype",
+            expected=f"{dtype.name}, as {target.describe()}",
+            found=x.describe(),
+            hint=f"use .astype({dtype.name!r})",
+        )
+    return x
 
 
 def _leaf(value: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.types import BOOL, INT64, DType, as_dtype, promote, promote_weak
+from staticad_schema.types import BOOL, INT64, DType, as_dtype, in_dtype, promote, promote_weak
 
 from . import sizes
 from .graph import Graph, current_graph
@@ -103,7 +103,7 @@ def tensors(asked: str, *values: Any) -> tuple[Tensor, ...]:
         elif isinstance(value, Dim):
             result.append(sizes.value(graph, value, strong))
         else:
-            result.append(graph.constant(np.asarray(value).astype(strong)))
+            result.append(graph.constant(in_dtype(np.asarray(value), strong)))
     return tuple(result)
 
 

@@ -15,7 +15,7 @@ from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.shapes import product
 from staticad_schema.sites import asking, user_site
-from staticad_schema.types import DType, TensorType, promote_weak
+from staticad_schema.types import DType, TensorType, in_dtype, promote_weak
 
 from . import indexing, methods, sizes
 from .building import Builder, build
@@ -138,7 +138,9 @@ class Tensor(Handle):
             array = weak_list(other)
             if array is not None:
                 sample = array.dtype.type(0).item()
-                return self.graph.constant(array.astype(promote_weak(self.dtype, sample)))
+                with asking("a list of numbers"):
+                    dtype = promote_weak(self.dtype, sample)
+                    return self.graph.constant(in_dtype(array, dtype))
         if other is None or isinstance(other, str | bytes | list | tuple | dict | set):
             raise UsageError(
                 "not an operand",

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import Shape
-from staticad_schema.errors import DTypeError, ShapeError, UsageError
-from staticad_schema.handle import WEAK, Effect, Handle
+from staticad_schema.errors import ShapeError, UsageError
+from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.shapes import is_static, same_shape
 from staticad_schema.sites import asking
 
 from .bodies import traced_in
 from .building import Builder, build
+from .numbers import stored
 from .tensor import Tensor
 
 After = Effect | Handle | Iterable[Effect | Handle]
@@ -134,23 +133,9 @@ class Variable(Tensor):
 
     def _fitted(self, op: str, value: Any) -> Any:
         """The value as a tensor of the variable's type, scalars and fitting shapes broadcast."""
-        x = self.coerce(value)
-        if x is NotImplemented:
-            raise UsageError(
-                "not a value", expected="a tensor, an array or a scalar", found=f"{value!r:.80}"
-            )
+        x = stored(self, value)
         self.graph.check_owner(x, op, self)
-        dtype, shape = self.type
-        if x.type.dtype != dtype:
-            data = isinstance(value, (np.ndarray, np.generic, list, tuple, *WEAK))
-            if not data or not np.can_cast(x.type.dtype, dtype, "same_kind"):
-                raise DTypeError(
-                    "the value has another dtype than the variable",
-                    expected=f"{dtype.name}, as {self.describe()}",
-                    found=x.describe(),
-                    hint=f"use .astype({dtype.name!r})",
-                )
-            x = x.astype(dtype)
+        shape = self.type.shape
         if x.type.shape != shape and _broadcasts(x.type.shape, shape):
             return build("broadcast_to", (x,), {"shape": shape})
         if same_shape(x.type.shape, shape) is False:

@@ -199,9 +199,7 @@ def promote_weak(dtype: DType, scalar: bool | int | float | complex) -> DType:
 def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
     """The scalar as a 0-d array of `dtype`.  Raises ArgumentError if an integer does not fit."""
     if isinstance(scalar, int) and KINDS[dtype] in INTEGER:
-        limits = np.iinfo(dtype)
-        if not limits.min <= scalar <= limits.max:
-            raise _does_not_fit(scalar, dtype, f"{limits.min} to {limits.max}")
+        _check_range(scalar, scalar, dtype)
     try:
         with np.errstate(over="ignore"):
             return np.array(scalar, dtype)
@@ -210,10 +208,25 @@ def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
         raise _does_not_fit(scalar, dtype, "less than 2**1024") from None
 
 
+def in_dtype(array: Array, dtype: DType) -> Array:
+    """The array in `dtype`, as NumPy converts.  Raises ArgumentError if an integer does not fit."""
+    if KINDS[dtype] in INTEGER and array.dtype.kind in "iu" and array.size:
+        _check_range(int(array.min()), int(array.max()), dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(dtype)
+
+
+def _check_range(low: int, high: int, dtype: DType) -> None:
+    limits = np.iinfo(dtype)
+    if low < limits.min or high > limits.max:
+        wrong = low if low < limits.min else high
+        raise _does_not_fit(wrong, dtype, f"{limits.min} to {limits.max}")
+
+
 def _does_not_fit(scalar: int, dtype: DType, expected: str) -> ArgumentError:
     bits = scalar.bit_length()
     # Python refuses to write out what is very long.
     text = str(scalar) if bits <= 256 else f"of {bits} bits"
     return ArgumentError(
-        f"the Python integer {text} does not fit {dtype.name}", expected=expected, found=text
+        f"the integer {text} does not fit {dtype.name}", expected=expected, found=text
     )

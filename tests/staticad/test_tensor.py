@@ -169,6 +169,64 @@ def test_python_numbers_and_numpy_float64_are_weak() -> None:
         assert (x + sad.placeholder("int64", (2,))).dtype == np.float32
 
 
+TOO_LARGE: dict[str, Callable[[Any], Any]] = {
+    "number": lambda x: x + 300,
+    "list": lambda x: x * [300, 1],
+    "list in a function": lambda x: sad.add(x, [300, 1]),
+    "list of two choices": lambda x: sad.where(x > 0, x, [1, -300]),
+    "number set": lambda x: x.at[0].set(300),
+    "list set": lambda x: x.at[:].set([300, 1]),
+    "array set": lambda x: x.at[:].set(np.array([300, 1])),
+    "list added": lambda x: x.at[:].add([1, -129]),
+    "list assigned": lambda x: x.graph.variable(x).assign([300, 1]),
+    "array assigned": lambda x: x.graph.variable(x).assign(np.array([300, 1])),
+    "constant list": lambda x: x.graph.constant([300, 1], dtype="int8"),
+    "constant array": lambda x: x.graph.constant(np.array([300, 1]), dtype="int8"),
+    "constant scalar": lambda x: x.graph.constant(np.int64(300), dtype="int8"),
+    "beyond int64": lambda x: x.graph.constant([2**63, 1]),
+    "beyond any": lambda x: x.graph.constant([[1 << 70]]),
+}
+
+
+@pytest.mark.parametrize("how", TOO_LARGE)
+def test_integers_that_do_not_fit_are_refused_however_they_come(how: str) -> None:
+    with sad.Graph() as graph:
+        x = graph.constant(np.zeros(2, np.int8))
+        with pytest.raises(sad.ArgumentError, match=r"does not fit u?int"):
+            TOO_LARGE[how](x)
+
+
+def test_integers_of_64_bits_fit_in_lists() -> None:
+    with sad.Graph() as graph:
+        x = graph.constant(np.zeros(2, np.uint64))
+        high = x | [2**63, 1]
+        low = graph.constant([-(2**63), 2**63 - 1])
+    assert high.dtype == np.uint64
+    assert run(graph, high).tolist() == [2**63, 1]
+    assert run(graph, low).tolist() == [-(2**63), 2**63 - 1]
+
+
+def test_data_to_store_convert_as_an_assignment_to_an_array_does() -> None:
+    with sad.Graph() as graph:
+        x = graph.constant(np.zeros(2, np.float16))
+        v = graph.variable(x)
+        values: list[Any] = [
+            np.float32(0.5),
+            np.full(2, 0.5),
+            np.array([1, 0], np.int8),
+            [0.5, 1],
+            2,
+        ]
+        made = [store(value) for store in (x.at[:].set, v.assign) for value in values]
+        for wrong in (1j, np.full(2, 1j), x.astype("float32")):
+            for store in (x.at[:].set, v.assign):
+                with pytest.raises(sad.DTypeError, match="another dtype"):
+                    store(wrong)
+    for tensor, value in zip(made, [*values, *values], strict=True):
+        assert tensor.dtype == np.float16
+        np.testing.assert_array_equal(run(graph, tensor), np.broadcast_to(value, 2))
+
+
 def test_unsigned_integers_wrap() -> None:
     # N5
     agrees(
