@@ -221,6 +221,18 @@ def test_wrong_usage_is_exit_code_2(
     assert words in captured.err
 
 
+def test_a_wrong_key_is_compared_with_those_of_the_signature(model: Path, capsys: Any) -> None:
+    assert run(model, "--signature=step", feed(model, "date", "x.npy")) == 4
+    message = capsys.readouterr().err
+    assert "an input of the signature ('data', 's'), or a name in the graph" in message
+    assert "did you mean 'data'?" in message
+    arguments = (feed(model, "data", "x.npy"), feed(model, "s", "scale.npy"))
+    assert run(model, "--signature=step", *arguments, "--fetch=losss") == 4
+    message = capsys.readouterr().err
+    assert "an output of the signature ('l'), or a name in the graph" in message
+    assert "did you mean 'loss'?" in message
+
+
 def test_an_unforeseen_error_is_one_line_too(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,13 @@ def add_parser(subparsers: Any) -> None:
         help="a .npy file, a .npz file (its entry NAME, or FILE:ENTRY); "
         "or FILE.npz alone for all its entries",
     )
-    parser.add_argument("--fetch", action="append", default=[], metavar="NAME")
+    parser.add_argument(
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what to compute, also an effect; by default the signature's outputs",
+    )
     parser.add_argument(
         "--signature", metavar="NAME", help="names are its keys; its effects are run"
     )
@@ -49,10 +56,15 @@ def add_parser(subparsers: Any) -> None:
         help="run N times; an array one rank above what it is fed for is consumed along its "
         "first axis, item k modulo its length at step k; fetched values are stacked",
     )
-    parser.add_argument("--output", type=Path, metavar="DIR|FILE.npz")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="DIR|FILE.npz",
+        help="where fetched values go: NAME.npy in a folder, or entries of one file",
+    )
     parser.add_argument("--checkpoint", type=Path, metavar="FILE", help="restored first")
     parser.add_argument("--save-checkpoint", type=Path, metavar="FILE", help="written at the end")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", help='"auto", the default, or "numpy"')
     parser.set_defaults(execute=execute, refuse=parser.error)
 
 
@@ -144,14 +156,29 @@ def _fetch(graph: Graph, signature: Signature | None, name: str) -> Any:
     """The handle or effect of a name: the signature's key, or the graph's."""
     if signature is not None and name in signature.outputs:
         return graph.handle(signature.outputs[name])
-    value, index = find(graph, name, "--fetch")
+    with _keys("an output", signature.outputs if signature is not None else {}, name):
+        value, index = find(graph, name, "--fetch")
     return graph.effect(index) if value is None else graph.handle(value)
 
 
 def _fed(graph: Graph, signature: Signature | None, name: str) -> int:
     if signature is not None and name in signature.inputs:
         return signature.inputs[name]
-    return fed_value(graph, name)
+    with _keys("an input", signature.inputs if signature is not None else {}, name):
+        return fed_value(graph, name)
+
+
+@contextmanager
+def _keys(side: str, known: Mapping[str, int], name: str) -> Iterator[None]:
+    """While this is open, an unknown name is compared with a signature's keys too."""
+    try:
+        yield
+    except UnknownFetchError as error:
+        if known:
+            keys = ", ".join(map(repr, known))
+            error.expected = f"{side} of the signature ({keys}), or a name in the graph"
+            error.hint = near_miss(name, known) or error.hint
+        raise
 
 
 def _feeds(
