@@ -2,6 +2,15 @@
 
 A graph is built inside `with sad.Graph() as graph:`, and run by a `Session`, in this process
 or in another that has never seen the code which built it.
+
+>>> import staticad as sad
+>>> with sad.Graph() as graph:
+...     x = sad.placeholder("float32", ("n",), name="x")
+...     y = sad.sum(x**2, name="y")
+...     (dx,) = sad.gradients(y, x)
+>>> with sad.Session(graph) as session:
+...     print(*session.run([y, dx], {x: [1.0, 2.0]}))
+5.0 [2. 4.]
 """
 
 import typing as _typing

@@ -46,10 +46,11 @@ def public() -> Iterator[tuple[str, Any]]:
 def examples() -> Iterator[doctest.DocTest]:
     """Every docstring of the three packages that has examples."""
     for package in (staticad, staticad_executor, staticad_schema):
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.endswith(("__main__", "_pb2")):
+        names = [m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+        for name in (package.__name__, *names):
+            if name.endswith(("__main__", "_pb2")):
                 continue
-            module = importlib.import_module(found.name)
+            module = importlib.import_module(name)
             for example in doctest.DocTestFinder(exclude_empty=True).find(module):
                 if example.examples:
                     # A reader has nothing but what the example imports.
