@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import grimp
 import pytest
 
 import staticad as sad
@@ -95,6 +97,33 @@ def test_layout_names_files_that_exist() -> None:
     paths = [word for word in re.findall(r"`([\w./-]+)`", text) if "/" in word]
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def listed_modules(package: str) -> list[str]:
+    """The modules that layout.md lists for a package, in its order."""
+    text = (ROOT / "docs" / "layout.md").read_text(encoding="utf-8")
+    _, _, section = text.partition(f"**{package}**")
+    lines = itertools.takewhile(lambda line: not line.startswith(("**", "#")), section.split("\n"))
+    graph = grimp.build_graph(package, cache_dir=None)
+    found: list[str] = []
+    folder = package
+    for name in re.findall(r"`([^`]+)`", "\n".join(list(lines)[1:])):
+        at = next(p for p in (package, folder) if f"{p}.{name}" in graph.modules)
+        found.append(f"{at}.{name}")
+        folder = found[-1] if graph.find_children(found[-1]) else folder
+    return found
+
+
+@pytest.mark.parametrize("package", ["staticad_schema", "staticad_executor", "staticad"])
+def test_layout_lists_modules_from_the_ground_up(package: str) -> None:
+    graph = grimp.build_graph(package, cache_dir=None)
+    listed = listed_modules(package)
+    assert len(listed) > 20
+    for later, earlier in itertools.combinations(reversed(listed), 2):
+        if not later.startswith(earlier + "."):
+            assert not graph.direct_import_exists(
+                importer=earlier, imported=later, as_packages=True
+            ), f"{earlier} is listed before {later}, which it imports"
 
 
 def test_add_an_op_runs(tmp_path: Path) -> None:
