@@ -240,3 +240,29 @@ def test_what_may_be_infinite_is_guarded(case: str) -> None:
     compiled = Compiled(graph, [y], {g: zeros})
     compiled.check()
     assert not np.any(compiled.run()[0])
+
+
+MISFITS: dict[str, tuple[Any, Any, Callable[[Any, Any], Any]]] = {
+    "reshape of a scalar": ("n", "m", lambda x, y: sad.reshape(sad.zeros_like(x), y.shape)),
+    "reshape twice": ("n", "n", lambda x, y: sad.reshape(sad.reshape(x, ("k",)), x.shape)),
+    "broadcast twice": ("n", "m", lambda x, y: sad.broadcast_to(sad.zeros_like(x), y.shape)),
+    "plus nothing": ("n", 5, lambda x, y: y - sad.zeros_like(x)),
+    "times one": ("n", 5, lambda x, y: sad.ones_like(x) * y),
+    "a scalar repeated": ("n", 5, lambda x, y: sad.zeros_like(x) + y),
+    "both repeated": ("n", 5, lambda x, y: sad.zeros_like(x) + sad.zeros_like(y)),
+    "where of the same": ("n", 5, lambda x, y: sad.where(x > 0, y, y)),
+    "log of one plus": ("n", 5, lambda x, y: sad.log(sad.ones_like(x) + y)),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_no_rule_drops_what_checks_sizes(name: str) -> None:
+    n, m, build = MISFITS[name]
+    with sad.Graph() as graph:
+        x, y = sad.placeholder("float32", (n,)), sad.placeholder("float32", (m,))
+        k = sad.placeholder("float32", ("k",))
+        z = build(x, y) + 0 * sad.sum(k)
+    feeds = {x: np.ones(3), y: np.ones(3 if m == "n" else 5), k: np.ones(5)}
+    for rewrites in ((), ("exact", "stable", "fast")):
+        with sad.Session(graph, rewrites=rewrites) as session, pytest.raises(sad.ShapeError):
+            session.run(z, feeds)

@@ -25,7 +25,7 @@ from .expand import expand
 from .rewrites import exact, fast, stable
 from .rewrites.fold import Budget, folded
 from .rewrites.merge import node_key
-from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, unknown_choice
+from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, settled, unknown_choice
 
 DEFAULT = ("exact", "stable")
 FAMILIES = (exact, stable, fast)
@@ -79,6 +79,7 @@ class _Walk:
     def __init__(self, program: Program, chosen: Collection[str], report: Report) -> None:
         self.program = program
         self.table: Mapping[str, tuple[Rule, ...]] = rules_by_op(chosen)
+        self.elementwise = {name for name, op in OPS.items() if op.elementwise}
         self.folds = is_chosen("fold", "exact", chosen)
         self.merges = is_chosen("merge", "exact", chosen)
         self.report = report
@@ -132,7 +133,11 @@ class _Walk:
 
     def rewritten(self, node: Node) -> int:
         """The value of a pure node with one output, after rules, folding and merging."""
-        for entry in self.table.get(node.op, ()):
+        rules = self.table.get(node.op, ())
+        shape = node.types[0].shape
+        if shape and rules and node.op in self.elementwise and not settled(self, node):
+            rules = ()
+        for entry in rules:
             value = self.attempt(entry, node)
             if value is not None:
                 return value

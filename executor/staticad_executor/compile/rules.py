@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from staticad_schema.dims import Shape, same_size
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import TensorType
@@ -73,6 +74,25 @@ def rule(
         return apply
 
     return register
+
+
+def fits(small: Shape, large: Shape) -> bool:
+    """Whether a shape is certain to broadcast to another: else the run has to find out, and no
+    rule may drop the node that does."""
+    lead = len(large) - len(small)
+    return lead >= 0 and all(
+        s == 1 or same_size(s, size) for s, size in zip(small, large[lead:], strict=True)
+    )
+
+
+def settled(r: Rewriting, node: Node) -> bool:
+    """Whether the operands of an elementwise node are certain to fit."""
+    shape = node.types[0].shape
+    for v in node.inputs:
+        own = r.type(v).shape
+        if own and own != shape and not fits(own, shape):
+            return False
+    return True
 
 
 def rules_by_op(chosen: Collection[str]) -> Mapping[str, tuple[Rule, ...]]:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.dims import Shape
+from staticad_schema.dims import Shape, same_size
 from staticad_schema.errors import ShapeError
 from staticad_schema.node import Node
-from staticad_schema.shapes import broadcast_shapes
+from staticad_schema.shapes import broadcast_shapes, product
 from staticad_schema.types import FLOAT16, INTEGER, KINDS
 
-from ..rules import ELEMENTWISE, Rewriting, rule
+from ..rules import ELEMENTWISE, Rewriting, fits, rule
 
 
 def uniform(r: Rewriting, value: int) -> Any:
@@ -141,9 +141,14 @@ def reshape_chain(r: Rewriting, node: Node) -> int | None:
     if r.type(x).shape == node.types[0].shape:
         return x
     inner = r.producer(x)
-    if inner.op == "reshape":
+    if inner.op == "reshape" and _same_count(inner, node):
         return r.add("reshape", inner.inputs, node, shape=node.attributes["shape"])
     return None
+
+
+def _same_count(a: Node, b: Node) -> bool:
+    """Whether two results are certain to have as many elements: else the run has to find out."""
+    return bool(same_size(product(a.types[0].shape), product(b.types[0].shape)))
 
 
 @rule("exact", "permute_dims")
@@ -166,7 +171,7 @@ def broadcast_chain(r: Rewriting, node: Node) -> int | None:
     if r.type(x).shape == node.types[0].shape:
         return x
     inner = r.producer(x)
-    if inner.op == "broadcast_to":
+    if inner.op == "broadcast_to" and fits(inner.types[0].shape, node.types[0].shape):
         return r.add("broadcast_to", inner.inputs, node, shape=node.attributes["shape"])
     return None
 
@@ -175,7 +180,8 @@ def broadcast_chain(r: Rewriting, node: Node) -> int | None:
 def reshape_of_scalar(r: Rewriting, node: Node) -> int | None:
     """reshape(broadcast_to(x)) → broadcast_to(x) where x is a 0-d value"""
     inner = r.producer(node.inputs[0])
-    if inner.op == "broadcast_to" and r.type(inner.inputs[0]).shape == ():
+    scalar = inner.op == "broadcast_to" and r.type(inner.inputs[0]).shape == ()
+    if scalar and _same_count(inner, node):
         return r.add("broadcast_to", inner.inputs, node, shape=node.types[0].shape)
     return None
 

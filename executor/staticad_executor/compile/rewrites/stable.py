@@ -5,7 +5,7 @@ from __future__ import annotations
 from staticad_schema.node import Node
 from staticad_schema.types import FLOATING, KINDS
 
-from ..rules import Rewriting, rule
+from ..rules import Rewriting, rule, settled
 from .exact import is_scalar, uniform
 
 
@@ -17,7 +17,7 @@ def _is_float(r: Rewriting, node: Node) -> bool:
 def log_one_plus(r: Rewriting, node: Node) -> int | None:
     """log(1 + x) → log1p(x)"""
     inner = r.producer(node.inputs[0])
-    if inner.op != "add" or not _is_float(r, node):
+    if inner.op != "add" or not _is_float(r, node) or not settled(r, inner):
         return None
     x, y = inner.inputs
     if is_scalar(uniform(r, x), 1):
