@@ -22,6 +22,7 @@ from .interpret import interpret
 from .plan import Observe
 from .pool import SMALL, BlockPool
 from .recent import Recent
+from .scratch import Scratch
 from .selection import require_fed, select
 from .sizes import Sizes
 from .state import Layout, require_fit
@@ -91,6 +92,7 @@ class Planner:
         pool: BlockPool,
         rewrites: Sequence[str],
         threads: int,
+        scratch: Scratch,
     ) -> None:
         feeds = {value: graph.types[value] for value in prepared.fed}
         self.structure: Structure = structure(
@@ -103,6 +105,7 @@ class Planner:
         self._graph = graph
         self._prepared = prepared
         self._pool = pool
+        self._scratch = scratch
         # Where each source is among feeds, then variables, then the run number.
         count = len(prepared.fed)
         position: dict[int | str, int] = {value: i for i, value in enumerate(prepared.fed)}
@@ -128,7 +131,9 @@ class Planner:
         shapes = tuple([array.shape for array in arrays])
         ready = self._last
         if ready is None or ready.shapes != shapes:
-            ready = self._last = self._plans.get(shapes, self._make)
+            ready = self._plans.get(shapes, self._make)
+            self._scratch.take_turn(ready.plan)
+            self._last = ready
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
         inputs = arrays if self._direct else [arrays[i] for i in self._order]

@@ -162,6 +162,11 @@ class Plan:
         types = [self.graph.types[v] for v in node.inputs]
         return node_failure(self.graph, self.owners[call], error, types)
 
+    @property
+    def kept_bytes(self) -> int:
+        """The scratch memory that is kept for further runs."""
+        return len(self.idle) * self.peak_bytes
+
     def trim(self) -> None:
         """Give back the scratch memory of runs that are over."""
         self.idle.clear()

@@ -25,6 +25,7 @@ PAGE = 4096
 # Below this a page would be mostly waste, and a copy to any device costs less than a call.
 SMALL = 2048
 DEFAULT_LIMIT = 1 << 30
+FEW = 1 << 26
 
 
 class Block:
@@ -48,7 +49,8 @@ class _Lease(weakref.ref[Array]):
 class BlockPool:
     """Blocks by size class.  Usable from any thread.
 
-    limit: bytes kept idle at most; the rest goes back to the operating system.
+    limit: bytes kept idle at most, and no more are kept than arrays ever used at once (or
+    `FEW`); the rest goes back to the operating system, what was not asked for longest first.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
@@ -59,6 +61,7 @@ class BlockPool:
         self._idle: dict[int, list[Block]] = {}
         self._idle_bytes = 0
         self._live_bytes = 0
+        self._most_live_bytes = 0
 
     def empty(self, shape: Sequence[int], dtype: DType) -> Array:
         """A C-contiguous array of undefined content, aligned to a page unless it is tiny.
@@ -79,6 +82,7 @@ class BlockPool:
             else:
                 block = Block(size)
             self._live_bytes += size
+            self._most_live_bytes = max(self._most_live_bytes, self._live_bytes)
             # The buffer is no array, so NumPy cannot shorten a view's chain of bases past
             # this array: it lives as long as any view of it.
             array: Array = np.ndarray(shape, dtype, buffer=block.memory)
@@ -123,9 +127,20 @@ class BlockPool:
             block.lease = None
             self._lent.discard(block)
             self._live_bytes -= block.size
-            if self._idle_bytes + block.size <= self.limit:
-                self._idle.setdefault(block.size, []).append(block)
-                self._idle_bytes += block.size
+            # Sizes stand in the order in which their blocks came back.
+            blocks = self._idle.pop(block.size, [])
+            self._idle[block.size] = blocks
+            blocks.append(block)
+            self._idle_bytes += block.size
+        most = min(self.limit, max(FEW, self._most_live_bytes))
+        while self._idle_bytes > most:
+            size = next(iter(self._idle))
+            blocks = self._idle[size]
+            if blocks:
+                blocks.pop()
+                self._idle_bytes -= size
+            if not blocks:
+                del self._idle[size]
 
 
 def size_class(nbytes: int) -> int:

@@ -31,6 +31,7 @@ from .options import check_options, checked_step, usable_cores
 from .predict import MemoryPrediction, explain, placeholders_for, predict, shapes_for
 from .profile import Profile
 from .recent import Recent
+from .scratch import Scratch
 from .state import Snapshot, Store
 from .variables import Variables
 
@@ -85,6 +86,7 @@ class Session:
         self.graph = graph
         self._store = Store() if variables is None else variables.store
         self.variables = Variables(graph, self._store)
+        self._scratch = Scratch()
         self._threads = threads or usable_cores()
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
@@ -239,7 +241,9 @@ class Session:
         if self._check_numerics:
             engine = Interpreter(self.graph, prepared, pool, check_numbers)
         else:
-            engine = Planner(self.graph, prepared, pool, self._rewrites, self._threads)
+            engine = Planner(
+                self.graph, prepared, pool, self._rewrites, self._threads, self._scratch
+            )
         for name in {*engine.reads, *engine.writes}:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine

@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from staticad_executor import pool as pool_module
 from staticad_executor.pool import PAGE, SMALL, BlockPool, size_class
 
 F32 = np.dtype(np.float32)
@@ -75,6 +76,22 @@ def test_idle_blocks_are_bounded_and_trimmed() -> None:
     assert 0 < pool.idle_bytes <= 100_000
     assert pool.trim() > 0
     assert (pool.idle_bytes, pool.live_bytes) == (0, 0)
+
+
+def test_no_more_is_kept_than_was_ever_used_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "FEW", 0)
+    pool = BlockPool()
+    most = 0
+    for k in range(100):
+        array = pool.empty((10_000 + 997 * (k % 50),), F32)
+        most = max(most, pool.live_bytes)
+        del array
+        assert pool.idle_bytes <= most
+    # What was not asked for longest went first, so that the last size is there.
+    size = pool.idle_bytes
+    again = pool.empty((10_000 + 997 * 49,), F32)
+    assert pool.idle_bytes < size
+    del again
 
 
 def test_size_classes_waste_little() -> None:
