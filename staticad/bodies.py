@@ -8,6 +8,7 @@ from typing import Any
 from staticad_schema.errors import UsageError
 from staticad_schema.graph import Function
 from staticad_schema.handle import Handle
+from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.types import as_dtype
 
 from .current import GRAPHS, SCOPE
@@ -31,6 +32,12 @@ def traced(
     """
     inputs = []
     for index, given in enumerate(input_types):
+        if not (isinstance(given, Handle) or (isinstance(given, tuple) and len(given) == 2)):
+            raise UsageError(
+                "not the type of an argument",
+                expected="a (dtype, shape), or a tensor of that type",
+                found=f"{given!r:.80}, a {type(given).__name__}",
+            )
         dtype, shape = given.type if isinstance(given, Handle) else given
         attributes = {
             "index": index,
@@ -54,3 +61,19 @@ def traced(
             )
         body.check_owner(output, f"the body {name!r}")
     return Function(name, body, tuple(i.id for i in inputs), tuple(o.id for o in outputs))
+
+
+def called(graph: Any, name: str, arguments: Sequence[Any], path: int) -> Any:
+    """The outputs of a call of the body, for tensors, arrays or numbers."""
+    expected = graph.function(name).input_types
+    ready = []
+    for position, given in enumerate(arguments):
+        if isinstance(given, Handle):
+            graph.check_owner(given, f"call of {name!r}")
+            ready.append(given.id)
+        else:
+            wanted = expected[position].dtype if position < len(expected) else None
+            ready.append(graph.constant(given, dtype=wanted).id)
+    node = graph.make(OPS["call"], ready, {"function": FunctionRef(name), "path": path})
+    outputs = tuple(map(graph.handle, node.outputs))
+    return outputs[0] if len(outputs) == 1 else outputs

@@ -18,20 +18,20 @@ from staticad_schema.errors import (
     UsageError,
 )
 from staticad_schema.handle import Effect, Handle
-from staticad_schema.op import OPS, FunctionRef
+from staticad_schema.op import OPS
 from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import INT64, as_dtype
 
 from . import dimensions, signatures, sizes
-from .bodies import traced, traced_in
+from .bodies import called, traced, traced_in
 from .building import renamed
 from .current import GRAPHS, named
 from .numbers import as_array
 from .recorder import Recorder
 from .streams import Streams
 from .tensor import Tensor
-from .variable import Variable
+from .variable import Variable, check_initial
 
 
 class Graph(Recorder):
@@ -140,7 +140,7 @@ class Graph(Recorder):
         with self.lock, asking("variable", name):
             if isinstance(initial, Handle):
                 self.check_owner(initial, "variable")
-                self._check_initial(initial)
+                check_initial(self, initial)
                 start = initial
             else:
                 start = super().constant(as_array(initial))
@@ -170,28 +170,6 @@ class Graph(Recorder):
         if name is not None:
             return self.full_name(name, "variable", unique=True)
         return self.full_name("variable", "variable")
-
-    def _check_initial(self, initial: Handle) -> None:
-        """Raises GraphError if the value depends on what a run is fed."""
-        seen, stack = set(), [initial.node_index]
-        while stack:
-            node = self.nodes[stack.pop()]
-            if node.op == "placeholder":
-                raise GraphError(
-                    "the initial value depends on a placeholder",
-                    expected="a value that needs no feed",
-                    found=f"placeholder {self.value_name(node.start)!r} ({self.site(node.site)})",
-                )
-            if node.definition.effect == "writes":
-                raise GraphError(
-                    "the initial value writes a variable",
-                    expected="a value that only reads",
-                    found=f"{self.value_name(node.start)!r} ({self.site(node.site)})",
-                )
-            for i in node.inputs:
-                if self.producers[i] not in seen:
-                    seen.add(self.producers[i])
-                    stack.append(self.producers[i])
 
     def declared_shape(self, shape: Any, name: str | None) -> Shape:
         """A shape with names for sizes, None replaced by a name of its own."""
@@ -295,19 +273,7 @@ class Graph(Recorder):
     def call(self, name: str, *arguments: Any) -> Any:
         """The outputs of the body called `name`, for tensors, arrays or numbers."""
         with self.lock, asking("call", name):
-            expected = self.function(name).input_types
-            ready = []
-            for position, given in enumerate(arguments):
-                if isinstance(given, Handle):
-                    self.check_owner(given, f"call of {name!r}")
-                    ready.append(given.id)
-                else:
-                    wanted = expected[position].dtype if position < len(expected) else None
-                    ready.append(self.constant(given, dtype=wanted).id)
-            attributes = {"function": FunctionRef(name), "path": self._next_call(name)}
-            node = self.make(OPS["call"], ready, attributes)
-        outputs = tuple(map(self.handle, node.outputs))
-        return outputs[0] if len(outputs) == 1 else outputs
+            return called(self, name, arguments, self._next_call(name))
 
     def _next_call(self, name: str) -> int:
         """Numbers the calls of a body, so that each draws random numbers of its own."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import Shape
-from staticad_schema.errors import ShapeError, UsageError
+from staticad_schema.errors import GraphError, ShapeError, UsageError
 from staticad_schema.handle import Effect, Handle
 from staticad_schema.op import OPS
 from staticad_schema.shapes import is_static, same_shape
@@ -37,6 +37,29 @@ def after_nodes(graph: Any, after: Any) -> tuple[int, ...]:
         graph.check_owner(item, "order")
         nodes.append(item.node_index)
     return tuple(nodes)
+
+
+def check_initial(graph: Builder, initial: Handle) -> None:
+    """Raises GraphError if the value depends on what a run is fed."""
+    seen, stack = set(), [initial.node_index]
+    while stack:
+        node = graph.nodes[stack.pop()]
+        if node.op == "placeholder":
+            raise GraphError(
+                "the initial value depends on a placeholder",
+                expected="a value that needs no feed",
+                found=f"placeholder {graph.value_name(node.start)!r} ({graph.site(node.site)})",
+            )
+        if node.definition.effect == "writes":
+            raise GraphError(
+                "the initial value writes a variable",
+                expected="a value that only reads",
+                found=f"{graph.value_name(node.start)!r} ({graph.site(node.site)})",
+            )
+        for index in (*[graph.producers[i] for i in node.inputs], *node.after):
+            if index not in seen:
+                seen.add(index)
+                stack.append(index)
 
 
 class Variable(Tensor):

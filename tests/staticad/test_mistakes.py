@@ -162,6 +162,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "two graphs",
         lambda g: sad.atan2(vector(g), vector(sad.Graph())),
     ),
+    "initial value behind a write": (
+        sad.GraphError,
+        "initial value writes a variable",
+        lambda g: g.variable(sad.after(g.constant(1.0), sad.group(g.variable(1.0).assign(2.0)))),
+    ),
     "effect of another graph": (
         sad.GraphError,
         "another graph",
