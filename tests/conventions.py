@@ -73,6 +73,7 @@ CONVENTIONS = (
     value("softmax of all -inf", lambda x: sad.nn.softmax(x, axis=-1), ([-inf, -inf],), [nan, nan]),
     slope("softmax far apart", lambda x: sad.nn.log_softmax(x, axis=-1)[1], ([1e3, 0.0],), [-1, 1]),
     slope("logaddexp of two inf", lambda x, y: sad.logaddexp(x, y), (inf, inf), 0.5, 0.5),
+    slope("logaddexp of two -inf", lambda x, y: sad.logaddexp(x, y), (-inf, -inf), 0, 0),
     slope("remainder", lambda x, y: sad.remainder(x, y), (6.0, 4.0), 1, -1),
     slope("remainder", lambda x, y: sad.remainder(x, y), (8.0, 4.0), 1, -2),
     slope("remainder", lambda x, y: sad.remainder(x, y), (-1.0, 4.0), 1, 1),

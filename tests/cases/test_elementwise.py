@@ -166,6 +166,9 @@ def test_A33_logsumexp_of_nothing_but_minus_infinity() -> None:
 
     assert value(f, 1.0) == -inf
     assert grad(f, 1.0) == 0
+    # The same, two at a time.
+    pairwise = derivatives(lambda x: sad.logaddexp(-inf, x - inf), 1.0, 2)
+    assert pairwise == [0, 0]
 
 
 def test_A38_xlogy_of_zero() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
 from .arithmetic import divide, multiply, negative, subtract
-from .comparison import equal, isinf, logical_and
+from .comparison import equal, isinf, less, logical_and
 from .exponential import exp, log
 from .pointwise import pointwise, same, select
 
@@ -67,9 +67,10 @@ def sigmoid(x: Operand) -> TensorType:
 
 
 def _share(x: Any, y: Any) -> Any:
-    """The part of exp(x) in exp(x) + exp(y): a half where both are the same infinity."""
+    """The part of exp(x) in exp(x) + exp(y): a half where both are inf, 0 where both are -inf."""
     alike = logical_and(equal(x, y), isinf(x))
-    return sigmoid(select(alike, x.coerce(0.0), subtract(x, y)))
+    infinite = select(less(x, 0), x, x.coerce(0.0))
+    return sigmoid(select(alike, infinite, subtract(x, y)))
 
 
 @pointwise(
