@@ -11,6 +11,23 @@ from staticad_schema.handle import WEAK, Handle
 from staticad_schema.types import INT64, PYTHON, UINT64, Array, as_dtype, in_dtype, weak_array
 
 
+def is_real(value: Any) -> bool:
+    """Whether it is a real number of Python's or NumPy's, and no bool."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool)
+
+
+def real(name: str, value: Any) -> float:
+    """A real number of Python's or NumPy's as a float.  Raises UsageError for anything else."""
+    if not is_real(value):
+        raise UsageError(
+            f"{name} is no number",
+            expected="a number",
+            found=f"{value!r:.80}, a {type(value).__name__}",
+        )
+    return float(value)
+
+
 def weak_list(values: list[Any] | tuple[Any, ...]) -> Array | None:
     """A nested list of numbers as an array, None if it is not one.
 

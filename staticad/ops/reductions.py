@@ -16,6 +16,7 @@ from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType
 from .. import dimensions, methods
 from ..building import build
 from ..dimensions import Axis
+from ..numbers import is_real
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
@@ -279,7 +280,7 @@ def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any,
 
     Both in float32 for half floats.
     """
-    if isinstance(correction, bool) or not isinstance(correction, int | float):
+    if not is_real(correction):
         raise UsageError("not a correction", expected="a number", found=f"{correction!r:.80}")
     wide = x.astype(FLOAT32) if x.type.dtype in WIDENED else x
     axes = dimensions.axes_of(axis, x.type.ndim)

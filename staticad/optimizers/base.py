@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from staticad_schema.errors import GradientError, UsageError
+from staticad_schema.errors import GradientError, ShapeError, UsageError
 from staticad_schema.handle import Effect
 from staticad_schema.sites import asking
-from staticad_schema.types import INEXACT
+from staticad_schema.types import INEXACT, REAL
 
 from ..current import scope
 from ..gradients import gradients
 from ..graph import Graph, current_graph
+from ..numbers import is_real, real
 from ..operands import result
 from ..ops.control import group, identity
 from ..ops.sources import zeros_like
@@ -32,8 +33,9 @@ class Optimizer(ABC):
     """
 
     def __init__(self, learning_rate: float | Tensor | Schedule) -> None:
-        number = isinstance(learning_rate, int | float) and not isinstance(learning_rate, bool)
-        if not (number or isinstance(learning_rate, Tensor) or callable(learning_rate)):
+        if not (
+            is_real(learning_rate) or isinstance(learning_rate, Tensor) or callable(learning_rate)
+        ):
             with asking(type(self).__name__):
                 raise UsageError(
                     "not a learning rate",
@@ -58,7 +60,7 @@ class Optimizer(ABC):
     def minimize(
         self,
         loss: Tensor,
-        variables: Iterable[Variable] | None = None,
+        variables: Sequence[Variable] | None = None,
         *,
         name: str | None = None,
     ) -> Effect:
@@ -96,7 +98,7 @@ class Optimizer(ABC):
                         + (", ".join(v.describe() for v in trainable[:3]) or "none"),
                     )
                 return self.apply([g for g, _ in pairs], [v for _, v in pairs], name=name)
-            chosen = list(variables)
+            chosen = _checked(variables)
             return self.apply(gradients(loss, chosen), chosen, name=name)
 
     def apply(
@@ -119,12 +121,16 @@ class Optimizer(ABC):
         array(3., dtype=float32)
         """
         with asking("apply", name):
-            for v in variables:
-                if not isinstance(v, Variable):
+            variables = _checked(variables)
+            for g in cotangents:
+                if not isinstance(g, Tensor):
                     raise UsageError(
-                        "only variables can be updated",
-                        expected="variables",
-                        found=v.describe() if isinstance(v, Tensor) else f"{v!r:.80}",
+                        "a gradient is no tensor",
+                        expected="a tensor for each variable",
+                        found=f"{g!r:.80}, a {type(g).__name__}",
+                        hint="leave out the variables whose gradient is None"
+                        if g is None
+                        else None,
                     )
             if not variables or len(cotangents) != len(variables):
                 raise GradientError(
@@ -168,8 +174,14 @@ class Optimizer(ABC):
             value = value(step)
         if isinstance(value, Tensor):
             graph.check_owner(value, "learning_rate")
+            if value.ndim or value.type.kind not in REAL:
+                raise ShapeError(
+                    "a learning rate is one real number",
+                    expected="a tensor without axes, of a real dtype",
+                    found=value.describe(),
+                )
             return identity(value, name="learning_rate")
-        return result(graph.constant(float(value), name="learning_rate"))
+        return result(graph.constant(real("learning_rate", value), name="learning_rate"))
 
     def _slots(self, name: str, variables: list[Variable]) -> list[Variable]:
         """A variable of zeros for each variable, of its shape and dtype."""
@@ -181,6 +193,26 @@ class Optimizer(ABC):
                 slot = self._graph().variable(start, v.name, trainable=False, shape=shape)
             slots.append(slot)
         return slots
+
+
+def _checked(variables: Any) -> list[Variable]:
+    """The variables as a list.  Raises UsageError."""
+    found = f"{variables!r:.80}, a {type(variables).__name__}"
+    hint = None
+    if isinstance(variables, list | tuple):
+        strangers = [v for v in variables if not isinstance(v, Variable)]
+        if not strangers:
+            return list(variables)
+        v = strangers[0]
+        found = v.describe() if isinstance(v, Tensor) else f"{v!r:.80}, a {type(v).__name__}"
+        hint = "use graph.variables[name]" if isinstance(v, str) else None
+    elif isinstance(variables, Variable):
+        hint = "write [variable]"
+    elif isinstance(variables, Mapping):
+        hint = "leave it out for all that are trainable; or list(variables.values())"
+    raise UsageError(
+        "only variables can be updated", expected="a list of variables", found=found, hint=hint
+    )
 
 
 def _check_scalar(loss: Any) -> None:

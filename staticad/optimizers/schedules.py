@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from staticad_schema.errors import ArgumentError, UsageError
+from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32
 
 from ..elsewhere import missing
+from ..numbers import real
 from ..ops.elementwise import cos, exp, minimum
 from ..ops.selection import where
 from ..tensor import Tensor
@@ -32,7 +33,9 @@ def constant(value: float) -> Schedule:
     >>> sad.optimizers.schedules.constant(0.1)(step)
     0.1
     """
-    return lambda step: float(value)
+    with asking("constant"):
+        number = real("value", value)
+    return lambda step: number
 
 
 def exponential(initial: float, factor: float, steps: int) -> Schedule:
@@ -46,9 +49,9 @@ def exponential(initial: float, factor: float, steps: int) -> Schedule:
     array([0.1  , 0.05 , 0.025], dtype=float32)
     """
     with asking("exponential"):
-        _positive("factor", factor)
-        _positive("steps", steps)
-    return lambda step: exp(step.astype(FLOAT32) * (math.log(factor) / steps)) * initial
+        first = real("initial", initial)
+        slope = math.log(_positive("factor", factor)) / _positive("steps", steps)
+    return lambda step: exp(step.astype(FLOAT32) * slope) * first
 
 
 def cosine(initial: float, steps: int, final: float = 0.0) -> Schedule:
@@ -64,11 +67,12 @@ def cosine(initial: float, steps: int, final: float = 0.0) -> Schedule:
     array([0.1 , 0.05, 0.  , 0.  ], dtype=float32)
     """
     with asking("cosine"):
-        _positive("steps", steps)
+        first, last = real("initial", initial), real("final", final)
+        length = _positive("steps", steps)
 
     def rate(step: Tensor) -> Any:
-        share = minimum(step.astype(FLOAT32) / float(steps), 1.0)
-        return (cos(share * math.pi) + 1.0) * (0.5 * (initial - final)) + final
+        share = minimum(step.astype(FLOAT32) / length, 1.0)
+        return (cos(share * math.pi) + 1.0) * (0.5 * (first - last)) + last
 
     return rate
 
@@ -91,10 +95,12 @@ def piecewise(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
                 found=f"{list(boundaries)} and {list(values)}",
             )
 
+        levels = [real("a value", value) for value in values]
+
     def rate(step: Tensor) -> Any:
-        value: Any = float(values[-1])
-        for boundary, before in zip(reversed(boundaries), reversed(values[:-1]), strict=True):
-            value = where(step < boundary, float(before), value)
+        value: Any = levels[-1]
+        for boundary, before in zip(reversed(boundaries), reversed(levels[:-1]), strict=True):
+            value = where(step < boundary, before, value)
         return value
 
     return rate
@@ -113,22 +119,23 @@ def warmup(schedule: float | Schedule, steps: int) -> Schedule:
     array([0.025, 0.05 , 0.1  , 0.1  ], dtype=float32)
     """
     with asking("warmup"):
-        _positive("steps", steps)
+        length = _positive("steps", steps)
+        constant = None if callable(schedule) else real("schedule", schedule)
 
     def rate(step: Tensor) -> Any:
-        value = schedule(step) if callable(schedule) else float(schedule)
-        return minimum((step + 1).astype(FLOAT32) / float(steps), 1.0) * value
+        value = schedule(step) if callable(schedule) else constant
+        return minimum((step + 1).astype(FLOAT32) / length, 1.0) * value
 
     return rate
 
 
-def _positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{name} is no number", expected="a number", found=f"{value!r:.80}")
-    if value <= 0:
+def _positive(name: str, value: Any) -> float:
+    number = real(name, value)
+    if number <= 0:
         raise ArgumentError(
             f"{name} is out of range", expected="a number above 0", found=repr(value)
         )
+    return number
 
 
 if not TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, UsageError
+from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
 
+from ..numbers import real
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Optimizer, Schedule
@@ -83,10 +84,9 @@ class Momentum(SGD):
 
 def share(name: str, value: Any) -> float:
     """A number from 0 to below 1.  Raises UsageError for what is no number, ArgumentError."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UsageError(f"{name} is no number", expected="a number", found=f"{value!r:.80}")
-    if not 0 <= value < 1:
+    number = real(name, value)
+    if not 0 <= number < 1:
         raise ArgumentError(
             f"{name} is out of range", expected="a number from 0 to below 1", found=repr(value)
         )
-    return float(value)
+    return number

@@ -13,6 +13,7 @@ import staticad as sad
 F = "float32"
 # What a type checker would refuse is a mistake all the same.
 ANY: Any = b"?"
+none: Any = None
 
 
 def logits(g: sad.Graph) -> sad.Tensor:
@@ -21,6 +22,11 @@ def logits(g: sad.Graph) -> sad.Tensor:
 
 def labels(g: sad.Graph, *shape: Any) -> sad.Tensor:
     return g.placeholder("int32", shape or ("batch",), "labels")
+
+
+def minimize(g: sad.Graph, variables: Any, rate: Any = 0.1) -> sad.Effect:
+    w = g.variable(1.0, name="w")
+    return sad.optimizers.SGD(rate).minimize(w * w, variables)
 
 
 def inside(g: sad.Graph, function: Callable[[], Any]) -> Any:
@@ -113,6 +119,51 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
         "a dict from texts to tensors",
         lambda g: g.signature("s", inputs=[logits(g)]),  # type: ignore[arg-type]
     ),
+    "minimize over names": (
+        TypeError,
+        "use graph.variables[name]",
+        lambda g: minimize(g, ["w"]),
+    ),
+    "minimize over one variable": (
+        TypeError,
+        "write [variable]",
+        lambda g: minimize(g, g.variable(1.0, name="v")),
+    ),
+    "minimize over a dict": (
+        TypeError,
+        "leave it out",
+        lambda g: minimize(g, g.variables),
+    ),
+    "minimize over a placeholder": (
+        TypeError,
+        "'logits' float32",
+        lambda g: minimize(g, [logits(g)]),
+    ),
+    "gradient that is None": (
+        TypeError,
+        "whose gradient is None",
+        lambda g: sad.optimizers.SGD(0.1).apply([none], [g.variable(1.0, name="v")]),
+    ),
+    "vector as learning rate": (
+        ValueError,
+        "one real number",
+        lambda g: minimize(g, None, g.placeholder(F, (2,), "rate")),
+    ),
+    "text in a schedule": (
+        TypeError,
+        "initial is no number",
+        lambda g: sad.optimizers.schedules.cosine(ANY, 10),
+    ),
+    "text as a level of a schedule": (
+        TypeError,
+        "a value is no number",
+        lambda g: sad.optimizers.schedules.piecewise([1], [0.1, ANY]),
+    ),
+    "dtype without shape": (
+        TypeError,
+        "a (dtype, shape)",
+        lambda g: g.define("f", lambda a: a, F),
+    ),
     "minimize over counters only": (
         ValueError,
         "'count' int64[]",
@@ -136,7 +187,7 @@ def test_a_mistake_in_an_argument(name: str) -> None:
     assert error.site is not None
     assert error.site.file == "tests/staticad/test_mistakes_arguments.py"
     first = mistake.__code__.co_firstlineno
-    assert error.site.line in range(first, first + 3)
+    assert error.site.line in range(first, first + 3) or error.site.function == "minimize"
 
 
 def test_a_layer_that_is_refused_makes_no_variables() -> None:
@@ -156,3 +207,25 @@ def test_counters_are_not_trained() -> None:
         session.run(train)
         assert session.variables["w"] == 0.0
         assert session.variables["count"] == 0
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    third: Any = np.float32(1) / 3
+    half: Any = np.float32(0.5)
+    two: Any = np.int16(2)
+    schedules = sad.optimizers.schedules
+    with sad.Graph() as graph:
+        w = sad.variable(1.0, name="w")
+        sad.optimizers.Momentum(half, half).minimize(w * w)
+        rates = [
+            rate(sad.constant(np.int64(1)))
+            for rate in (
+                schedules.exponential(third, half, two),
+                schedules.cosine(third, two),
+                schedules.warmup(third, two * two),
+            )
+        ]
+        spread = sad.var([1.0, 2.0], correction=two - 1)
+    with sad.Session(graph) as session:
+        got = session.run([*rates, spread])
+    np.testing.assert_allclose(got, [third * 0.5**0.5, third / 2, third / 2, 0.5], rtol=1e-6)
