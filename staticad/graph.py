@@ -92,6 +92,14 @@ class Graph(Recorder):
                 return self.handle(self.value(name))
             return self.handle(self.value(name)) if self.nodes[index].types else self.effect(index)
 
+    def __contains__(self, name: Any) -> bool:
+        """Whether graph[name] is there."""
+        try:
+            self[name]
+        except (UnknownNameError, UsageError):
+            return False
+        return True
+
     @property
     def variables(self) -> dict[str, Variable]:
         """The variables by name, in the order of their creation."""

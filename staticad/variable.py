@@ -30,7 +30,7 @@ def after_nodes(graph: Any, after: Any) -> tuple[int, ...]:
     for item in items:
         if not isinstance(item, Effect | Handle):
             raise UsageError(
-                "nothing to run first",
+                "not something that runs",
                 expected="tensors and effects",
                 found=f"{item!r:.80}, a {type(item).__name__}",
             )

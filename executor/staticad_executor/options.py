@@ -43,6 +43,7 @@ def check_options(
             asked="Session(rewrites=…)",
             expected="some of " + ", ".join(map(repr, REWRITES)),
             found=repr(rewrites)[:200],
+            hint=f"write ({rewrites!r},)" if rewrites in REWRITES else None,
         )
     if threads is not None and (type(threads) is not int or threads < 1):
         raise PlanError(

@@ -79,6 +79,15 @@ def test_other_names_get_a_suffix() -> None:
     assert graph["s/y_1"].name == "s/y_1"
 
 
+def test_whether_a_name_is_there() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name="x")
+        effect = sad.group(x, name="effect")
+        graph.signature("serve", {"x": x})
+    assert all(name in graph for name in ("x", "x:0", "effect", effect.name))
+    assert not any(name in graph for name in ("y", "x:1", "serve", 0, x))
+
+
 def test_unnamed_nodes_are_found_by_what_they_are_shown_as() -> None:
     with sad.Graph() as graph:
         y = sad.exp(sad.placeholder("float32", ()))
