@@ -38,12 +38,6 @@ def traced(
                 expected="a (dtype, shape), or a tensor of that type",
                 found=f"{given!r:.80}, a {type(given).__name__}",
             )
-        if not (isinstance(given, Handle) or (isinstance(given, tuple) and len(given) == 2)):
-            raise UsageError(
-                "not the type of an argument",
-                expected="a (dtype, shape), or a tensor of that type",
-                found=f"{given!r:.80}, a {type(given).__name__}",
-            )
         dtype, shape = given.type if isinstance(given, Handle) else given
         attributes = {
             "index": index,
