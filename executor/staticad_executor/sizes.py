@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from staticad_schema.binding import bind
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import PlanError, Site
 from staticad_schema.graph import Graph
@@ -40,7 +41,7 @@ class Sizes:
         """Compare the sizes that are expressions.  Raises PlanError."""
         for dim, size, who, shape, declared, site in self._later:
             if dim.symbols() <= self.values.keys():
-                expected = dim.bind(self.values)
+                expected = bind(dim, self.values)
                 if expected != size:
                     raise PlanError(
                         f"a size does not fit: {dim} is {expected} here, not {size}",

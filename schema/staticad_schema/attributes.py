@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .binding import bind
 from .dims import Dim, Size
 from .op import FunctionRef
 
@@ -127,7 +128,7 @@ def bound(attributes: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any
     """
     if not any(map(is_symbolic, attributes.values())):
         return attributes
-    return {k: with_sizes(v, lambda dim: dim.bind(sizes)) for k, v in attributes.items()}
+    return {k: with_sizes(v, lambda dim: bind(dim, sizes)) for k, v in attributes.items()}
 
 
 def float_bits(value: float) -> int:

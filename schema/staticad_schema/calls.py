@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dims
 from .attributes import with_sizes
+from .binding import substitute
 from .dims import Dim, Size
 from .errors import DTypeError, GraphError, ShapeError
 from .op import OPS
@@ -62,7 +63,7 @@ def bind_arguments(function: Function, arguments: tuple[TensorType, ...]) -> dic
                 bound.setdefault(name, actual)
     for position, (pattern, given) in enumerate(zip(expected, arguments, strict=True)):
         for size, actual in zip(pattern.shape, given.shape, strict=True):
-            if dims.same_size(dims.substitute(size, bound), actual) is False:
+            if dims.same_size(substitute(size, bound), actual) is False:
                 raise _misfit(function, position, pattern, given)
     return bound
 
@@ -80,7 +81,7 @@ def _misfit(
 def substituted(attributes: Mapping[str, Any], sizes: Mapping[str, Size]) -> dict[str, Any]:
     """A body's attributes in terms of the caller's sizes."""
     return {
-        name: with_sizes(value, lambda dim: dims.substitute(dim, sizes))
+        name: with_sizes(value, lambda dim: substitute(dim, sizes))
         for name, value in attributes.items()
     }
 

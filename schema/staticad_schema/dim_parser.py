@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from .dims import Dim, Size, apply, symbol
+from .dims import MAX_DEPTH, Dim, Size, apply, symbol
 from .errors import FormatError
 from .polynomial import FUNCTIONS, PLAIN
 
@@ -18,7 +18,6 @@ MAX_TEXT = 1000
 
 _TOKEN = re.compile(r'\s*(?:([0-9]+)|([^\W\d]\w*)|("(?:[^"\\]|\\.)*")|(\*\*|[-+*(),]))')
 _NUMBER = re.compile("[0-9]+")
-_MAX_DEPTH = 50
 _LARGEST = 1 << 63
 
 
@@ -52,9 +51,9 @@ def _tokenize(text: str) -> list[str]:
 
 
 def _parse_sum(tokens: list[str], at: int, depth: int) -> tuple[Size, int]:
-    if depth > _MAX_DEPTH:
+    if depth > MAX_DEPTH:
         raise FormatError(
-            "a dimension is nested too deeply", expected=f"{_MAX_DEPTH} levels at most"
+            "a dimension is nested too deeply", expected=f"{MAX_DEPTH} levels at most"
         )
     total: Size = 0
     sign = 1

@@ -10,12 +10,12 @@ Symbols stand for sizes, so they are never negative.  `dim_parser` reads what `s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import ClassVar, NamedTuple, Union
 
 from . import polynomial
-from .errors import PlanError, ShapeError
+from .errors import ShapeError
 from .sites import user_site
 
 
@@ -31,6 +31,11 @@ class Call(NamedTuple):
         """How many names, calls and terms it consists of."""
         return 1 + sum(1 if isinstance(d, int) else d.weight for d in (self.left, self.right))
 
+    @property
+    def depth(self) -> int:
+        """How many calls are inside each other, itself among them."""
+        return 1 + max(0 if isinstance(d, int) else d.depth for d in (self.left, self.right))
+
     def __str__(self) -> str:
         return f"{self.function}({self.left}, {self.right})"
 
@@ -43,6 +48,8 @@ Shape = tuple[Size, ...]
 
 # A short text of calls of powers of calls must not grow by a factor at each level.
 _MAX_WEIGHT = 2000
+MAX_DEPTH = 50
+"""Calls are nested no more deeply: what walks through them recurses."""
 
 
 class Dim:
@@ -51,14 +58,16 @@ class Dim:
     `==` compares the polynomials, which decides equality of the sizes only where both
     are built from the same atoms; `same_size` also knows "cannot tell".
 
-    weight: its terms and atoms, those inside calls among them.  Raises ShapeError where
-    that is too large.
+    weight: its terms and atoms, those inside calls among them.  depth: how many calls are
+    inside each other.  Raises ShapeError where one is too large.
     """
 
-    __slots__ = ("_hash", "_text", "terms", "weight")
+    __slots__ = ("_hash", "_text", "depth", "terms", "weight")
 
     def __init__(self, terms: polynomial.Ordered[Atom]) -> None:
         self.terms = terms
+        # Written when first asked for, since atoms are ordered by their text.
+        self._text: str | None = None
         self.weight = sum(
             1 + sum(1 if isinstance(atom, str) else atom.weight for atom, _ in monomial)
             for monomial, _ in terms
@@ -69,9 +78,15 @@ class Dim:
                 expected=f"at most {_MAX_WEIGHT} terms, names and calls",
                 found=str(self.weight),
             )
+        calls = [atom for m, _ in terms for atom, _ in m if not isinstance(atom, str)]
+        self.depth = max((call.depth for call in calls), default=0)
+        if self.depth > MAX_DEPTH:
+            raise ShapeError(
+                "a dimension is nested too deeply",
+                expected=f"{MAX_DEPTH} calls in each other at most",
+                found=str(self)[:100],
+            )
         self._hash = hash(terms)
-        # Written when first asked for, since atoms are ordered by their text.
-        self._text: str | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         # The hashes of texts are another process's own.
@@ -168,15 +183,6 @@ class Dim:
                     found |= symbols_of(atom.left) | symbols_of(atom.right)
         return found
 
-    def bind(self, sizes: Mapping[str, int]) -> int:
-        """The value for given sizes of all symbols.  Raises PlanError for a missing one."""
-        total = 0
-        for monomial, coefficient in self.terms:
-            for atom, power in monomial:
-                coefficient *= _bind_atom(atom, sizes) ** power
-            total += coefficient
-        return total
-
     def symbol(self) -> str | None:
         """The symbol's name if this is one bare symbol, else None."""
         if len(self.terms) == 1:
@@ -197,11 +203,6 @@ def symbol(name: str) -> Dim:
 def symbols_of(size: Size) -> set[str]:
     """The symbols of a size; none of an int."""
     return set() if isinstance(size, int) else size.symbols()
-
-
-def bind(size: Size, sizes: Mapping[str, int]) -> int:
-    """The value of a size for given sizes of its symbols."""
-    return size if isinstance(size, int) else size.bind(sizes)
 
 
 def same_size(a: Size, b: Size) -> bool | None:
@@ -302,26 +303,6 @@ def divide_exactly(a: Size, b: Size) -> Size | None:
     return None if found is None else _size(found)
 
 
-def substitute(size: Size, values: Mapping[str, Size]) -> Size:
-    """The size with symbols replaced by other sizes; symbols not named stay."""
-    if isinstance(size, int):
-        return size
-    total: Size = 0
-    for monomial, coefficient in size.terms:
-        term: Size = coefficient
-        for atom, power in monomial:
-            if isinstance(atom, str):
-                factor = values.get(atom, symbol(atom))
-            else:
-                factor = apply(
-                    atom.function, substitute(atom.left, values), substitute(atom.right, values)
-                )
-            for _ in range(power):
-                term = term * factor
-        total = total + term
-    return total
-
-
 def apply(function: str, a: Size, b: Size) -> Size:
     """The named function of two sizes, evaluated as far as it can be."""
     return _APPLY[function](a, b)
@@ -347,24 +328,28 @@ def _extremum(function: str, a: Size, b: Size) -> Size:
         return a if function == "min" else b
     if nonnegative(a - b):
         return b if function == "min" else a
+    for size, other in ((a, b), (b, a)):
+        # Of max(max(x, -1), 0) the -1 may go, of max(max(x, 1), 0) the 0: so a chain of slices
+        # does not nest.
+        for kept, side in _sides(function, size):
+            gap = other - side if function == "max" else side - other
+            if nonnegative(gap):
+                return _extremum(function, kept, other)
+            if nonnegative(-gap):
+                return size
     a, b = sorted((a, b), key=str)
     return _call(function, a, b)
 
 
-def _bind_atom(atom: Atom, sizes: Mapping[str, int]) -> int:
-    if isinstance(atom, str):
-        try:
-            return sizes[atom]
-        except KeyError:
-            raise PlanError(
-                f"the size of dimension {atom!r} is not known",
-                expected="a fed placeholder or a variable whose shape has it",
-                found=f"sizes of {', '.join(map(repr, sorted(sizes))) or 'no dimension'}",
-            ) from None
-    a, b = bind(atom.left, sizes), bind(atom.right, sizes)
-    size = apply(atom.function, a, b)
-    assert isinstance(size, int)
-    return size
+def _sides(function: str, size: Size) -> Iterator[tuple[Size, Size]]:
+    """For a size max(x, y) + rest: x + rest and y + rest, of which it is the maximum, either way
+    round; none for a size of another form.  For min likewise."""
+    for monomial, coefficient in () if isinstance(size, int) else size.terms:
+        atom, power = monomial[0] if len(monomial) == 1 else ("", 0)
+        if isinstance(atom, Call) and atom.function == function and coefficient == power == 1:
+            rest = size - Dim(((monomial, 1),))
+            yield atom.left + rest, atom.right + rest
+            yield atom.right + rest, atom.left + rest
 
 
 def _operand(given: object) -> Size | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from .binding import bind
 from .dims import Shape, Size, broadcast, same_size
 from .errors import ShapeError
 
 
 def bind_shape(shape: Shape, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """The shape for given sizes of its symbols."""
-    return tuple(d if isinstance(d, int) else d.bind(sizes) for d in shape)
+    return tuple(d if isinstance(d, int) else bind(d, sizes) for d in shape)
 
 
 def is_static(shape: Shape) -> bool:

@@ -29,6 +29,7 @@ from staticad_executor.compile import (
 from staticad_executor.compile.bind import pending
 from staticad_executor.compile.verify import verify
 from staticad_executor.devices.numpy import NumpyDevice
+from staticad_schema.shapes import bind_shape
 from staticad_schema.text import line
 
 FOLDER = Path(__file__).parent
@@ -71,12 +72,7 @@ def stages() -> dict[str, str]:
     ordered = order(grouped)
     texts["order"] = ordered.text()
     sizes = {"batch": BATCH}
-    shapes = [
-        tuple(
-            d if isinstance(d, int) else d.bind(sizes) for d in program.graph.types[s.value].shape
-        )
-        for s in program.sources
-    ]
+    shapes = [bind_shape(program.graph.types[s.value].shape, sizes) for s in program.sources]
     bound = bind(ordered, pending(program), shapes)
     texts["bind"] = bound.text()
     assigned = assign(bound)
@@ -107,10 +103,7 @@ def test_the_plan_is_short_and_needs_little_memory() -> None:
     compiled = structure(graph, [loss.id], [train.node_index], {f.id: f.type for f in feeds})
     sizes = {"batch": BATCH}
     types = compiled.program.graph.types
-    shapes = [
-        tuple(d if isinstance(d, int) else d.bind(sizes) for d in types[s.value].shape)
-        for s in compiled.sources
-    ]
+    shapes = [bind_shape(types[s.value].shape, sizes) for s in compiled.sources]
     plan = compiled.plan(shapes)
     assert len(plan.steps) <= 40
     assert plan.slot_bytes <= 0.4 * plan.value_bytes

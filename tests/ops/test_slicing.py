@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from staticad_schema import dims
+from staticad_schema.binding import bind
 from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.op import OPS
@@ -19,9 +20,9 @@ BOUNDS: tuple[Size | None, ...] = (None, *range(-4, 5), N - 2, 3 - N, K, -K, N, 
 
 def _agrees(start: Size | None, stop: Size | None, step: int, n: int, k: int) -> None:
     sizes = {"n": n, "k": k}
-    low, high = (None if b is None else dims.bind(b, sizes) for b in (start, stop))
+    low, high = (None if b is None else bind(b, sizes) for b in (start, stop))
     begin, end, _ = slice(low, high, step).indices(n)
-    first, length = (dims.bind(s, sizes) for s in slice_extent(start, stop, step, N))
+    first, length = (bind(s, sizes) for s in slice_extent(start, stop, step, N))
     expected = len(range(begin, end, step))
     assert length == expected, (start, stop, step, sizes)
     if expected:

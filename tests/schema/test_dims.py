@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from staticad_schema import FormatError, PlanError, ShapeError, dims, symbol
+from staticad_schema.binding import bind, substitute
 from staticad_schema.dim_parser import parse
-from staticad_schema.dims import Dim, Size
+from staticad_schema.dims import MAX_DEPTH, Dim, Size
 
 NAMES = ("a", "b", "two words", "min")
 SIZES = st.fixed_dictionaries({name: st.integers(0, 9) for name in NAMES})
@@ -52,13 +53,13 @@ def test_arithmetic_is_that_of_the_integers(
     operation: str, a: Size, b: Size, sizes: dict[str, int]
 ) -> None:
     symbolic, plain = OPERATIONS[operation]
-    bound = dims.bind(symbolic(a, b), sizes)
-    assert bound == plain(dims.bind(a, sizes), dims.bind(b, sizes))
+    bound = bind(symbolic(a, b), sizes)
+    assert bound == plain(bind(a, sizes), bind(b, sizes))
 
 
 @given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
 def test_division_is_that_of_the_integers(a: Size, b: Size, sizes: dict[str, int]) -> None:
-    x, y = dims.bind(a, sizes), dims.bind(b, sizes)
+    x, y = bind(a, sizes), bind(b, sizes)
     if y == 0:
         return
     try:
@@ -66,9 +67,9 @@ def test_division_is_that_of_the_integers(a: Size, b: Size, sizes: dict[str, int
     except ShapeError:
         assert b == 0
         return
-    assert dims.bind(quotient, sizes) == x // y
-    assert dims.bind(remainder, sizes) == x % y
-    assert dims.bind(up, sizes) == -(-x // y)
+    assert bind(quotient, sizes) == x // y
+    assert bind(remainder, sizes) == x % y
+    assert bind(up, sizes) == -(-x // y)
 
 
 @given(a=EXPRESSIONS, b=EXPRESSIONS)
@@ -81,7 +82,7 @@ def test_a_product_divides_exactly(a: Size, b: Size) -> None:
 def test_what_divides_is_the_quotient(a: Size, b: Size, sizes: dict[str, int]) -> None:
     quotient = dims.divide_exactly(a, b)
     if quotient is not None:
-        assert dims.bind(quotient, sizes) * dims.bind(b, sizes) == dims.bind(a, sizes)
+        assert bind(quotient, sizes) * bind(b, sizes) == bind(a, sizes)
 
 
 @given(EXPRESSIONS)
@@ -110,27 +111,27 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 @given(EXPRESSIONS, SIZES)
 def test_nonnegative_never_lies(a: Size, sizes: dict[str, int]) -> None:
     if dims.nonnegative(a):
-        assert dims.bind(a, sizes) >= 0
+        assert bind(a, sizes) >= 0
 
 
 def test_a_remainder_has_the_sign_of_its_divisor() -> None:
     n = symbol("n")
     assert dims.nonnegative(dims.modulo(-n, 3))
     assert not dims.nonnegative(dims.modulo(n, -3))
-    assert dims.bind(dims.maximum(dims.modulo(n, -3), 0), {"n": 1}) == 0
+    assert bind(dims.maximum(dims.modulo(n, -3), 0), {"n": 1}) == 0
 
 
 @given(a=EXPRESSIONS, b=EXPRESSIONS, sizes=SIZES)
 def test_same_size_never_lies(a: Size, b: Size, sizes: dict[str, int]) -> None:
     answer = dims.same_size(a, b)
     if answer is not None:
-        assert answer == (dims.bind(a, sizes) == dims.bind(b, sizes))
+        assert answer == (bind(a, sizes) == bind(b, sizes))
 
 
 @given(a=EXPRESSIONS, sizes=SIZES, c=EXPRESSIONS)
 def test_substitution_is_binding_in_two_steps(a: Size, c: Size, sizes: dict[str, int]) -> None:
-    values = {**sizes, "a": dims.bind(c, sizes)}
-    assert dims.bind(dims.substitute(a, {"a": c}), sizes) == dims.bind(a, values)
+    values = {**sizes, "a": bind(c, sizes)}
+    assert bind(substitute(a, {"a": c}), sizes) == bind(a, values)
 
 
 @pytest.mark.parametrize(
@@ -154,10 +155,10 @@ def test_broadcast(a: Size, b: Size, expected: Size) -> None:
 def test_broadcast_of_symbols_waits() -> None:
     dim = dims.broadcast(symbol("n"), symbol("m"))
     assert dim == dims.broadcast(symbol("m"), symbol("n"))
-    assert dims.bind(dim, {"n": 1, "m": 7}) == 7
-    assert dims.bind(dim, {"n": 7, "m": 7}) == 7
+    assert bind(dim, {"n": 1, "m": 7}) == 7
+    assert bind(dim, {"n": 7, "m": 7}) == 7
     with pytest.raises(ShapeError, match="broadcast"):
-        dims.bind(dim, {"n": 6, "m": 7})
+        bind(dim, {"n": 6, "m": 7})
     with pytest.raises(ShapeError):
         dims.broadcast(2, 3)
     with pytest.raises(ShapeError):
@@ -166,7 +167,7 @@ def test_broadcast_of_symbols_waits() -> None:
 
 def test_a_missing_size_is_named() -> None:
     with pytest.raises(PlanError, match="'batch' is not known"):
-        symbol("batch").bind({"time": 2})
+        bind(symbol("batch"), {"time": 2})
 
 
 def test_constants_are_ints() -> None:
@@ -249,3 +250,23 @@ def test_a_dimension_survives_another_process() -> None:
     )
     copy = pickle.loads(other.stdout)  # noqa: S301
     assert {copy: True}[symbol("n") + 1]
+
+
+def test_chains_of_slices_do_not_nest() -> None:
+    n = symbol("n")
+    left: Size = n
+    for _ in range(200):
+        left = dims.maximum(left - 1, 0)
+    assert left == dims.maximum(n - 200, 0)
+    for limit in (9, 7, 8):
+        left = dims.minimum(left, limit)
+    assert left == dims.minimum(dims.maximum(n - 200, 0), 7)
+
+
+def test_a_dimension_nested_deeper_than_files_hold_is_refused_when_it_is_made() -> None:
+    size: Size = symbol("n")
+    for _ in range(MAX_DEPTH):
+        size = dims.floordiv(size, 2)
+        assert parse(str(size)) == size
+    with pytest.raises(ShapeError, match="nested too deeply"):
+        dims.floordiv(size, 2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import dims
+from ..binding import substitute
 from ..calls import bind_arguments, inline
 from ..errors import DTypeError, ExecutionError
 from ..op import OPS, FunctionRef, Operand, constant, each, op
@@ -143,6 +143,6 @@ def call(*arguments: Operand, function: FunctionRef, path: int = 0) -> tuple[Ten
     body: Any = function
     sizes = bind_arguments(body, arguments)
     return tuple(
-        output.with_shape(dims.substitute(size, sizes) for size in output.shape)
+        output.with_shape(substitute(size, sizes) for size in output.shape)
         for output in body.output_types
     )
