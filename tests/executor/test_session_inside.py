@@ -1,6 +1,10 @@
 """explain, memory and profile say what runs do."""
 
 import json
+import os
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +69,63 @@ def test_memory_predicts_the_bytes_of_a_run() -> None:
     assert where.partition(":")[0] in str(large)
     with pytest.raises(sad.PlanError, match="'n' is not given"):
         session.memory(fetches)
+
+
+def test_memory_names_each_value_by_its_own_node() -> None:
+    # One region makes both; what is large is told by the node that a user would change.
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n", 100), name="x")
+        a = sad.exp(x, name="a")
+        b = sad.less(a, 2.0, name="b")
+        total = sad.sum(a @ a.T) + sad.sum(sad.where(b, a @ sad.ones((100, 100)), 0.0))
+    uses = sad.Session(graph).memory(total, {"n": 1000}).largest
+    types = {use.name: str(use.type) for use in uses}
+    assert types["a"] == "float32[1000, 100]"
+    assert types["b"] == "bool[1000, 100]"
+
+
+MEASURED = """
+    import numpy as np
+    import staticad as sad
+
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", ("n", 256), name="x")
+        hidden = x
+        for _ in range(3):
+            hidden = sad.nn.dense(hidden, 256, activation=sad.nn.{activation})
+        loss = sad.mean(sad.square(hidden))
+        train = sad.optimizers.Adam(1e-3).minimize(loss)
+        share = sad.nn.softmax(hidden)
+    data = np.ones((30_000, 256), np.float32)
+
+    def lines():
+        return dict(line.split(":", 1) for line in open("/proc/self/status"))
+
+    for fetches in ([loss, train], [loss], [share]):
+        session = sad.Session(graph)
+        session.run(fetches, {{x: data[:3]}})
+        foreseen = session.memory(fetches, {{"n": len(data)}})
+        assert foreseen.peak_bytes > 1 << 26
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        before = int(lines()["VmRSS"].split()[0]) * 1024
+        session.run(fetches, {{x: data}})
+        taken = int(lines()["VmHWM"].split()[0]) * 1024 - before
+        new = foreseen.peak_bytes - foreseen.feed_bytes - foreseen.variable_bytes
+        assert abs(taken - new) < 0.05 * new + (4 << 20), (taken, new, fetches)
+        session.close()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is not measured")
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_memory_is_what_a_run_takes(activation: str) -> None:
+    code = textwrap.dedent(MEASURED).format(activation=activation)
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        check=True, timeout=120,
+    )  # fmt: skip
 
 
 def test_profile_measures_steps_by_op_and_line(tmp_path: Path) -> None:

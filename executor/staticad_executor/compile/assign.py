@@ -33,11 +33,13 @@ class Cell(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """One call.  reads and writes: cells.  kernel: for a region its parts, see `Fused`."""
+    """One call.  reads and writes: cells.  values: what is written.  kernel: for a region its
+    parts, see `Fused`."""
 
     nodes: tuple[int, ...]
     reads: tuple[int, ...]
     writes: tuple[int, ...]
+    values: tuple[int, ...]
     kernel: Elementwise | Kernel | Fused
     step: int
 
@@ -171,7 +173,7 @@ def _place(draft: Draft) -> Assigned:
             inside = (graph.nodes[i].start for i in steps.nodes[position])
             value_bytes += sum(nbytes(types[v]) for v in inside if v not in kept)
         instructions.append(
-            Instruction(steps.nodes[position], reads, tuple(writes), chosen,
+            Instruction(steps.nodes[position], reads, tuple(writes), tuple(made), chosen,
                         steps.numbers[position])
         )  # fmt: skip
     kinds = list(draft.kinds)
@@ -179,7 +181,9 @@ def _place(draft: Draft) -> Assigned:
         kinds.append("copy")
         producer = graph.producers[value]
         instructions.append(
-            Instruction((producer,), (cell(value),), (target,), copy_kernel(), len(kinds) - 1)
+            Instruction(
+                (producer,), (cell(value),), (target,), (value,), copy_kernel(), len(kinds) - 1
+            )
         )
         live.append(alive)
     return Assigned(bound, cells, instructions, slots.sizes, live, value_bytes, kinds)

@@ -239,10 +239,10 @@ def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     worst = max(range(len(assigned.live)), key=assigned.live.__getitem__)
     holder: dict[int, tuple[int, TensorType]] = {}
     for item in assigned.instructions[: worst + 1]:
-        for c in item.writes:
+        for c, value in zip(item.writes, item.values, strict=True):
             cell = assigned.cells[c]
-            if cell.kind == "slot" and item.nodes:
-                holder[cell.at] = item.nodes[-1], cell.type
+            if cell.kind == "slot":
+                holder[cell.at] = graph.producers[value], cell.type
     used = set()
     for item in assigned.instructions[worst:]:
         for c in item.reads:
