@@ -20,8 +20,12 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path i
 # Trains until it was interrupted often enough, each time as far as it came, and compares with
 # a session that nobody interrupts.
 INTERRUPTED = """
+    import signal
     import numpy as np
     import staticad as sad
+
+    # Where the tests run in the background, their processes are born deaf to Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     with sad.Graph(seed=3) as graph:
         x = sad.placeholder("float32", ("n", 64), name="x")
