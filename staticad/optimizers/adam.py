@@ -59,7 +59,7 @@ class Adam(Optimizer):
         spread: Any = 1.0 / sqrt(_correction(t, self._beta2))
         moments, deviations, steps = [], [], []
         for p, g, m, v in zip(variables, cotangents, first, second, strict=True):
-            self._warn_of_underflow(p)
+            self._warn_of_rounding(p)
             moment = m * self._beta1 + g * (1.0 - self._beta1)
             deviation = v * self._beta2 + _size(g) * (1.0 - self._beta2)
             root = sqrt(deviation) * spread.astype(p.dtype) + self._epsilon
@@ -68,12 +68,16 @@ class Adam(Optimizer):
             steps.append(p.assign_sub(moment * rate.astype(p.dtype) / root))
         return moments + deviations + steps
 
-    def _warn_of_underflow(self, p: Variable) -> None:
-        if self._epsilon and not np.asarray(self._epsilon).astype(p.dtype):
-            warn(
-                f"Adam: epsilon {self._epsilon} is 0 in {p.dtype.name}, the dtype of {p.name!r}",
-                UserWarning,
-            )
+    def _warn_of_rounding(self, p: Variable) -> None:
+        # A beta of 1 never forgets: the moment only grows.
+        for name, value, rounded in (
+            ("epsilon", self._epsilon, 0), ("beta1", self._beta1, 1), ("beta2", self._beta2, 1),
+        ):  # fmt: skip
+            if value and np.asarray(value).astype(p.dtype) == rounded:
+                warn(
+                    f"Adam: {name} {value} is {rounded} in {p.dtype.name}, the dtype of {p.name!r}",
+                    UserWarning,
+                )
 
 
 def _size(g: Tensor) -> Tensor:

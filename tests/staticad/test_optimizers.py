@@ -28,7 +28,7 @@ def gradient(p: Array) -> Array:
 
 def model(dtype: str = "float64") -> tuple[sad.Graph, sad.Tensor]:
     with sad.Graph(seed=0) as graph:
-        p = sad.variable(START.astype(dtype), name="p")
+        p = sad.variable(sad.cast(START, dtype), name="p")
         loss = sad.sum(p**4) / 4 + p[0] * p[1]
     return graph, loss
 
@@ -199,4 +199,10 @@ def test_a_saved_step_trains_by_itself(tmp_path: Path) -> None:
 def test_J13_an_epsilon_that_vanishes_is_warned_of() -> None:
     graph, loss = model("float16")
     with graph, pytest.warns(UserWarning, match="epsilon 1e-08 is 0 in float16"):
+        Adam(0.1).minimize(loss)
+
+
+def test_J13_a_beta_that_is_rounded_to_one_is_warned_of() -> None:
+    graph, loss = model("bfloat16")
+    with graph, pytest.warns(UserWarning, match="beta2 0.999 is 1 in bfloat16"):
         Adam(0.1).minimize(loss)
