@@ -172,17 +172,22 @@ class Plan:
         self.idle.clear()
 
     def explain(self) -> str:
-        """The plan for readers: notes of the compiler, steps, memory."""
+        """The plan for readers: notes of the compiler, steps, memory.
+
+        A step is told by its number, kind, device, ops, algorithm, the cells that it reads and
+        writes, and the name of its last node.
+        """
         lines = list(self.notes)
         width = len(str(len(self.steps)))
         for number, step in enumerate(self.steps):
+            last = f"  # {self.node_name(step.nodes[-1])}" if step.kind != "copy" else ""
             lines.append(
                 f"{number:>{width}} {step.kind} @{step.device} {self.step_name(step)}"
-                f" [{step.algorithm}] {', '.join(step.reads)} -> {', '.join(step.writes)}"
+                f" [{step.algorithm}] {', '.join(step.reads)} -> {', '.join(step.writes)}{last}"
             )
         lines.append(
-            f"{len(self.steps)} steps, {len(self.owners)} calls; peak {self.peak_bytes} bytes of"
-            f" scratch, slots {self.slot_bytes}, values {self.value_bytes}"
+            f"{len(self.steps)} steps, {len(self.owners)} calls; peak {self.peak_bytes:,} bytes of"
+            f" scratch, slots {self.slot_bytes:,}, values {self.value_bytes:,}"
         )
         return "\n".join(lines) + "\n"
 

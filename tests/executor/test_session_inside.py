@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -53,6 +54,26 @@ def test_a_second_size_reuses_the_structure() -> None:
     session.run(fetches, {x: np.zeros((7, 64))})
     text = session.explain(fetches)
     assert "select 1, rewrite 1, place 1, group 1, order 1, bind 3, assign 3, emit 3" in text
+
+
+def test_explain_tells_for_each_step_what_it_reads_and_which_node_it_makes() -> None:
+    graph, fetches, x, _ = network()
+    with graph:
+        # In place, in one region that two others read, and in steps of many calls.
+        h = sad.exp(x @ sad.ones((64, 64)))
+        total = sad.sum(sad.where(h > 1, h, 0.0) @ h.T, name="total")
+    lines = sad.Session(graph).explain([fetches, total], {"n": 5}).splitlines()
+    steps = [line for line in lines if line[:2].strip().isdecimal() and " @numpy " in line]
+    assert len(steps) > 5
+    known: set[str] = set()
+    for line in steps:
+        _, _, cells = line.partition("] ")
+        reads, _, rest = cells.partition("-> ")
+        slots = set(re.findall(r"slot\d+", reads))
+        assert re.search(r"slot|source|constant", reads), line
+        assert slots <= known, line
+        known |= set(re.findall(r"slot\d+", rest.partition("  # ")[0]))
+    assert any(line.endswith("  # total") for line in steps)
 
 
 def test_memory_predicts_the_bytes_of_a_run() -> None:

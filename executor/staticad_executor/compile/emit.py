@@ -202,7 +202,9 @@ def _chunks(
 
 def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
     """The instructions gathered into steps."""
-    device = {i: g.device for g in assigned.bound.grouped.groups for i in g.nodes[:1]}
+    grouped = assigned.bound.grouped
+    device = {i: g.device for g in grouped.groups for i in g.nodes[:1]}
+    leaving = {v for g in grouped.groups for v in g.outputs} | set(grouped.program.outputs)
     steps: list[Step] = []
     items = assigned.instructions
     start = 0
@@ -212,18 +214,22 @@ def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
             stop += 1
         mine = items[start:stop]
         nodes = tuple(i for item in mine for i in item.nodes)
-        written = {c for item in mine for c in item.writes}
-        inside = {c for item in mine[1:] for c in item.reads} & written
-        # Of a step of many calls only what comes from outside is told.
-        reads = list(dict.fromkeys(c for item in mine for c in item.reads if c not in written))
-        writes = list(dict.fromkeys(mine[-1].writes)) if inside else list(written)
+        # Of a step of many calls only what comes from outside and what leaves is told.
+        reads: dict[int, None] = {}
+        written: set[int] = set()
+        writes: set[int] = set()
+        for item in mine:
+            reads.update(dict.fromkeys(c for c in item.reads if c not in written))
+            written.update(item.writes)
+            both = zip(item.writes, item.values, strict=True)
+            writes.update(c for c, value in both if value in leaving)
         names = list(dict.fromkeys(algorithms[start:stop]))
         label = f"{len(mine)} calls of " if len(mine) > 1 else ""
         steps.append(
             Step(
                 assigned.kinds[items[start].step], device.get(nodes[0], "numpy") if nodes else "",
                 nodes, label + ", ".join(names),
-                tuple(assigned.cell_text(c) for c in reads[:8]),
+                tuple(assigned.cell_text(c) for c in [*reads][:8]),
                 tuple(assigned.cell_text(c) for c in sorted(writes)),
                 range(start, stop), max(assigned.live[start:stop]),
             )
