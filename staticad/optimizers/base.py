@@ -96,6 +96,9 @@ class Optimizer(ABC):
                         expected="a loss computed from variables",
                         found=f"{loss.describe()}, and trainable variables: "
                         + (", ".join(v.describe() for v in trainable[:3]) or "none"),
+                        hint="integers are not trained: begin with a float, such as 1.0"
+                        if trainable and not chosen
+                        else None,
                     )
                 return self.apply([g for g, _ in pairs], [v for _, v in pairs], name=name)
             chosen = _checked(variables)

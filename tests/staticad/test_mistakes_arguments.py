@@ -166,7 +166,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
     ),
     "minimize over counters only": (
         ValueError,
-        "'count' int64[]",
+        "begin with a float",
         lambda g: sad.optimizers.SGD(0.1).minimize(g.variable(0, name="count") * 1.0),
     ),
 }
