@@ -70,7 +70,7 @@ def test_explain_tells_for_each_step_what_it_reads_and_which_node_it_makes() -> 
         _, _, cells = line.partition("] ")
         reads, _, rest = cells.partition("-> ")
         slots = set(re.findall(r"slot\d+", reads))
-        assert re.search(r"slot|source|constant", reads), line
+        assert re.search(r"slot|source|constant|output", reads), line
         assert slots <= known, line
         known |= set(re.findall(r"slot\d+", rest.partition("  # ")[0]))
     assert any(line.endswith("  # total") for line in steps)

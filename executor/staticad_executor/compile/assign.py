@@ -33,8 +33,8 @@ class Cell(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """One call.  reads and writes: cells.  values: what is written.  kernel: for a region its
-    parts, see `Fused`."""
+    """One call.  reads and writes: cells.  values: what is written, for a copy what is copied.
+    kernel: for a region its parts, see `Fused`."""
 
     nodes: tuple[int, ...]
     reads: tuple[int, ...]
@@ -112,6 +112,7 @@ def _place(draft: Draft) -> Assigned:
     instructions: list[Instruction] = []
     live: list[int] = []
     alive = value_bytes = 0
+    copied = {copy: value for value, copy in draft.copies.items()}
 
     def cell(value: int) -> int:
         looking = []
@@ -173,8 +174,11 @@ def _place(draft: Draft) -> Assigned:
             inside = (graph.nodes[i].start for i in steps.nodes[position])
             value_bytes += sum(nbytes(types[v]) for v in inside if v not in kept)
         instructions.append(
-            Instruction(steps.nodes[position], reads, tuple(writes), tuple(made), chosen,
-                        steps.numbers[position])
+            Instruction(
+                steps.nodes[position], reads, tuple(writes),
+                tuple([copied.get(v, v) for v in made]) if copied else tuple(made), chosen,
+                steps.numbers[position],
+            )
         )  # fmt: skip
     kinds = list(draft.kinds)
     for value, target in handed:
