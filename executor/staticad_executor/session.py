@@ -336,7 +336,7 @@ class Session:
         """
         with asking("initialize"):
             names = list(self.graph.variable_specs)
-            self.variables.publish(self.variables.initial(names, Snapshot()), Snapshot())
+            self.variables.publish(self.variables.initial(names), Snapshot())
 
     def snapshot(self) -> Snapshot:
         """A copy of all variables of the graph and of the counters, for `restore`."""

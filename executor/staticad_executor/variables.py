@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from staticad_schema.errors import PlanError, UnknownFetchError, near_miss
+from staticad_schema.errors import FeedTypeError, PlanError, UnknownFetchError, near_miss
 from staticad_schema.graph import Graph
 from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
@@ -70,8 +69,15 @@ class Variables(Mapping[str, Array]):
         if isinstance(key, Handle):
             own(self._graph, key, "variables")
             name = str(key.node.attributes.get("variable", self._graph.value_name(key.id)))
-        else:
+        elif isinstance(key, str):
             name = key
+        else:
+            raise FeedTypeError(
+                "this names no variable",
+                asked="variables",
+                expected="a variable, or its name",
+                found=repr(key)[:200],
+            )
         if name not in specs:
             raise UnknownFetchError(
                 f"no variable {name!r}",
@@ -106,16 +112,20 @@ class Variables(Mapping[str, Array]):
         snapshot = self.store.snapshot
         missing = [name for name in names if name not in snapshot.arrays]
         if missing:
-            snapshot = snapshot.with_arrays(self.initial(missing, snapshot))
+            initial = self.initial(missing)
+            fresh = {k: array for k, array in initial.items() if k not in snapshot.arrays}
+            snapshot = snapshot.with_arrays(fresh)
             self.store.snapshot = snapshot
         return snapshot
 
-    def initial(self, names: list[str], snapshot: Snapshot) -> dict[str, Array]:
-        """The initial values of variables and of those that they are computed from, except
-        what the snapshot holds.  Raises PlanError for one that needs a feed."""
+    def initial(self, names: list[str]) -> dict[str, Array]:
+        """The initial values of variables and of those that they are computed from.
+
+        They follow from the graph alone, whatever the variables have become meanwhile.
+        Raises PlanError for one that needs a feed.
+        """
         specs = self._graph.variable_specs
         found: dict[str, Array] = {}
-        known = ChainMap(found, dict(snapshot.arrays))
         stack = list(names)
         opened: set[str] = set()
         while stack:
@@ -126,7 +136,7 @@ class Variables(Mapping[str, Array]):
             spec = specs[name]
             self.store.declare(self._graph, spec)
             reads = select(self._graph, (spec.initial,), (), ()).reads
-            missing = [r for r in reads if r not in known]
+            missing = [r for r in reads if r not in found]
             if missing:
                 if name in opened:
                     raise PlanError(
@@ -139,7 +149,7 @@ class Variables(Mapping[str, Array]):
                 opened.add(name)
                 stack += missing
                 continue
-            (value,) = interpret(self._graph, (spec.initial,), (), {}, known, 0).values
+            (value,) = interpret(self._graph, (spec.initial,), (), {}, found, 0).values
             require_fit(self._graph, name, array_type(value), "initial value of")
             array = self.store.pool.empty(value.shape, value.dtype)
             array[...] = value

@@ -1,5 +1,7 @@
 """Snapshots are immutable; new values lie in one arena a dtype, in order of creation."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -114,4 +116,37 @@ def test_initial_values_that_cannot_be_computed_are_errors() -> None:
         with pytest.raises(sad.PlanError, match="initialised by each other"):
             session.variables[name]
     session.variables["a"] = 3
-    assert session.variables["b"] == 3
+    # What a is now is not what b begins with.
+    with pytest.raises(sad.PlanError, match="initialised by each other"):
+        session.variables["b"]
+
+
+def test_initial_values_do_not_depend_on_what_others_have_become() -> None:
+    with sad.Graph(seed=9) as graph:
+        a = sad.variable(np.float32(1), name="a")
+        sad.variable(a * 10, name="b")
+        grow = a.assign_add(1.0)
+    session, other = sad.Session(graph), sad.Session(graph)
+    session.run(grow)
+    other.variables["a"] = 7
+    for each in (session, other, sad.Session(graph)):
+        assert each.variables["b"] == 10
+    assert session.variables["a"] == 2
+    assert other.variables["a"] == 7
+
+
+def test_keys_of_variables() -> None:
+    with sad.Graph() as graph:
+        v = sad.variable(1.0, name="v")
+        done = sad.group(v.assign(2.0), name="done")
+    variables = sad.Session(graph).variables
+    assert variables[v] == variables["v"] == 1
+    wrong: list[tuple[Any, str]] = [
+        (3, "names no variable"), (done, "names no variable"), ("w", "'w'"),
+    ]  # fmt: skip
+    for key, words in wrong:
+        with pytest.raises(sad.PlanError, match=words):
+            variables[key]
+        with pytest.raises(sad.PlanError, match=words):
+            variables[key] = 1
+        assert key not in variables
