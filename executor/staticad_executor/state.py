@@ -90,7 +90,10 @@ class Store:
 
 
 def fits(declared: TensorType, type_: TensorType) -> bool:
-    """Whether dtype, rank, and all sizes known on both sides are equal."""
+    """Whether dtype, rank, and all sizes known on both sides are equal.
+
+    Symbols are not compared: two graphs that share a store may name a size differently.
+    """
     return (
         declared.dtype == type_.dtype
         and len(declared.shape) == len(type_.shape)
