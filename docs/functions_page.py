@@ -24,7 +24,7 @@ SECTIONS = {
     "Derivatives": ("staticad.gradients",),
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
-    "Errors": ("staticad_schema.errors", "staticad.recorder"),
+    "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),
     "Elementwise": ("staticad",),
 }
 NAMESPACES = ("nn", "optimizers", "optimizers.schedules", "random")

@@ -40,6 +40,7 @@ from .current import device, scope
 from .elsewhere import missing as _missing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, load
+from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.elementwise import *  # noqa: F403
@@ -105,6 +106,7 @@ __all__ = [
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
     "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",
     "UnknownFetchError", "ExecutionError", "CancelledError", "GrowthWarning",
+    "RoundingWarning",
 ]  # fmt: skip
 # Every elementwise op.
 __all__ += _elementwise.__all__

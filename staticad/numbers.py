@@ -8,6 +8,7 @@ import numpy as np
 
 from staticad_schema.errors import DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.sites import warn
 from staticad_schema.types import INT64, PYTHON, UINT64, Array, as_dtype, in_dtype, weak_array
 
 
@@ -26,6 +27,19 @@ def real(name: str, value: Any) -> float:
             found=f"{value!r:.80}, a {type(value).__name__}",
         )
     return float(value)
+
+
+class RoundingWarning(UserWarning):
+    """A number became zero or infinite in the dtype that it was given, or stands beside."""
+
+
+def warn_of_rounding(value: float | complex, array: Array) -> None:
+    """Warn of a number that is 0 or infinite as a 0-d array, though it was not: an epsilon of
+    1e-8 in float16 guards nothing."""
+    finite = isinstance(value, int) or np.isfinite(value)
+    if value and finite and (not array or not np.isfinite(array)):
+        rounded = "infinite" if array else "0"
+        warn(f"the number {value!r} is {rounded} in {array.dtype.name}", RoundingWarning)
 
 
 def weak_list(values: list[Any] | tuple[Any, ...]) -> Array | None:
@@ -59,7 +73,9 @@ def as_array(value: Any, dtype: Any = None) -> Array:
         )
     if isinstance(value, WEAK):
         kind = next(k for k in PYTHON if isinstance(value, k))
-        return weak_array(value, wanted or PYTHON[kind])
+        array = weak_array(value, wanted or PYTHON[kind])
+        warn_of_rounding(value, array)
+        return array
     if isinstance(value, np.ndarray | np.generic):
         array = np.asarray(value)
     else:

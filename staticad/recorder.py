@@ -17,8 +17,10 @@ from staticad_schema.errors import ArgumentError, GraphError, UsageError
 from staticad_schema.node import Node
 from staticad_schema.op import Op
 from staticad_schema.sites import site_of, user_frame, user_site, warn
+from staticad_schema.types import Array
 
 from .current import DEVICE, GRAPHS, SCOPE, text
+from .numbers import warn_of_rounding
 
 
 class GrowthWarning(UserWarning):
@@ -107,6 +109,11 @@ class Recorder(schema.Graph):
         if self.strict:
             raise error
         warn(str(error), GrowthWarning)
+
+    def note_rounding(self, value: float | complex, array: Array) -> None:
+        """Warn of a number in the user's expression; derivatives are written with others."""
+        if self._fixed_site is None:
+            warn_of_rounding(value, array)
 
     def current_scope(self) -> str:
         """The scope of the innermost `with scope(...)`."""

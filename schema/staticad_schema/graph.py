@@ -30,7 +30,7 @@ from .errors import (
 from .handle import Effect, Handle
 from .node import Node
 from .op import OPS, FunctionRef, Op
-from .types import TensorType, promote_weak, require_dtype, weak_array
+from .types import Array, TensorType, promote_weak, require_dtype, weak_array
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,8 @@ class Graph:
         if found is not None:
             return found
         array = weak_array(value, dtype)
+        if value and (not array or not np.isfinite(array)):
+            self.note_rounding(value, array)
         key = (dtype, array.tobytes())
         found = self._constants.get(key)
         if found is None:
@@ -268,6 +270,9 @@ class Graph:
 
     def note_run(self) -> None:
         """A session has run this graph; the builder's graph watches its growth from then on."""
+
+    def note_rounding(self, value: float | complex, array: Array) -> None:
+        """A number has become zero or infinite in its dtype; the builder's graph warns of it."""
 
     def intern_site(self, site: Site) -> int:
         """The index of a line in the table of lines."""

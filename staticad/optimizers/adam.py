@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.sites import asking, warn
-from staticad_schema.types import FLOAT64
+from staticad_schema.types import FLOAT64, DType
 
 from ..operands import result
 from ..ops.elementwise import conj, expm1, sqrt, square
@@ -58,11 +58,15 @@ class Adam(Optimizer):
         rate: Any = self.learning_rate.astype(FLOAT64) / _correction(t, self._beta1)
         spread: Any = 1.0 / sqrt(_correction(t, self._beta2))
         moments, deviations, steps = [], [], []
+        epsilons: dict[DType, Tensor] = {}
         for p, g, m, v in zip(variables, cotangents, first, second, strict=True):
             self._warn_of_rounding(p)
+            if p.dtype not in epsilons:
+                # As an array, which is not warned of again.
+                epsilons[p.dtype] = p.graph.constant(np.asarray(self._epsilon).astype(p.dtype))
             moment = m * self._beta1 + g * (1.0 - self._beta1)
             deviation = v * self._beta2 + _size(g) * (1.0 - self._beta2)
-            root = sqrt(deviation) * spread.astype(p.dtype) + self._epsilon
+            root = sqrt(deviation) * spread.astype(p.dtype) + epsilons[p.dtype]
             moments.append(m.assign(moment))
             deviations.append(v.assign(deviation))
             steps.append(p.assign_sub(moment * rate.astype(p.dtype) / root))
