@@ -241,7 +241,7 @@ def test_variables_read_as_copies_and_are_checked() -> None:
     assert (session.variables["v"] == 1).all()
     with pytest.raises(sad.PlanError, match="does not fit the variable") as info:
         session.variables["v"] = np.ones((3, 2))
-    assert "test_session_runs.py" in str(info.value)
+    assert "test_session_state.py" in str(info.value)
     with pytest.raises(sad.FeedTypeError):
         session.variables["v"] = np.ones((2, 3), complex)
     with pytest.raises(sad.UnknownFetchError, match="no variable 'w'"):
