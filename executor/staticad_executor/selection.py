@@ -184,19 +184,24 @@ def ordered_writes(graph: Graph, selection: Selection, fed: Collection[int]) -> 
         return {}
     names = {nodes[i].attributes["variable"] for i in late}
     result: dict[int, int] = {}
+    before = {
+        i: (*nodes[i].after, *[producers[v] for v in nodes[i].inputs if v not in fed])
+        for i in selection.nodes
+    }
+    last = {p: i for i, earlier in before.items() for p in earlier}
     # The writes of those variables are bits in creation order: all, by variable, and those
-    # that a node is ordered behind.
+    # that a node is ordered behind, as long as another node is ordered behind that.
     writes: list[int] = []
     of_variable: dict[str, int] = {}
     behind: dict[int, int] = {}
     for index in selection.nodes:
         node = nodes[index]
         bits = 0
-        for p in node.after:
+        for p in before[index]:
             bits |= behind.get(p, 0)
-        for v in node.inputs:
-            if v not in fed:
-                bits |= behind.get(producers[v], 0)
+        for p in before[index]:
+            if last[p] == index:
+                behind.pop(p, None)
         name = node.attributes.get("variable", "")
         if name in names:
             known = of_variable.get(name, 0)
@@ -207,7 +212,7 @@ def ordered_writes(graph: Graph, selection: Selection, fed: Collection[int]) -> 
                 bits |= bit
             elif node.op == "read_variable" and bits & known:
                 result[index] = writes[(bits & known).bit_length() - 1]
-        if bits:
+        if bits and index in last:
             behind[index] = bits
     return result
 

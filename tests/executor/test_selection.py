@@ -1,5 +1,6 @@
 """What a run needs: which write a read is ordered behind, and what finding out costs."""
 
+import tracemalloc
 from typing import Any
 
 import staticad as sad
@@ -30,6 +31,22 @@ def looks_at_nodes(variables: int) -> float:
 
 def test_late_reads_of_many_variables_are_found_in_one_walk() -> None:
     assert looks_at_nodes(100) <= looks_at_nodes(10) + 1
+
+
+def test_memory_for_a_chain_of_writes_and_reads_is_linear() -> None:
+    peaks = []
+    for count in (1_000, 8_000):
+        with sad.Graph() as graph:
+            v = sad.variable(0.0, name="v")
+            write = v.assign_add(1.0)
+            for _ in range(count):
+                write = v.assign_add(v.read(after=write))
+        chosen = select(graph, (write.id,), (), ())
+        tracemalloc.start()
+        ordered_writes(graph, chosen, ())
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 12 * peaks[0]
 
 
 def test_a_read_sees_the_last_write_that_it_is_ordered_behind() -> None:
