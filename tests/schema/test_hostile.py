@@ -178,6 +178,8 @@ CHANGES: dict[str, Callable[[GraphMessage], object]] = {
         m.applications[first(m, "sum")].attributes[0].value.list.values[0], "integer", 7
     ),
     "a function that is not there": set_attribute("call", 0, "function", 9),
+    "a path of calls that is negative": set_attribute("call", 1, "integer", -1),
+    "a path of calls of 33 bits": set_attribute("call", 1, "integer", 1 << 32),
     "a variable that is not there": set_attribute("assign_sub", 0, "text", "v"),
     "values nested deeply": nest,
     "a dimension nested deeply": deep_dim,

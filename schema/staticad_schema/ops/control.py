@@ -8,7 +8,7 @@ import numpy as np
 
 from ..binding import substitute
 from ..calls import bind_arguments, inline
-from ..errors import DTypeError, ExecutionError
+from ..errors import ArgumentError, DTypeError, ExecutionError
 from ..op import OPS, FunctionRef, Operand, constant, each, op
 from ..types import BOOL, Array, TensorType
 
@@ -139,6 +139,8 @@ def call(*arguments: Operand, function: FunctionRef, path: int = 0) -> tuple[Ten
 
     `path` tells the calls of a body that draws random numbers apart.
     """
+    if not 0 <= path < 1 << 32:
+        raise ArgumentError("path is out of range", expected="32 bits", found=str(path))
     # The graph resolves the name before it infers.
     body: Any = function
     sizes = bind_arguments(body, arguments)
