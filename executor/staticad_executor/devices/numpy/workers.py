@@ -67,26 +67,36 @@ def together(tasks: Sequence[Task]) -> None:
         tasks[0]()
     except BaseException as error:
         raised.append(error)
-    for job in jobs:
-        while not job.ended:
-            try:
-                if not job.claim(_CALLER):
-                    job.wait()
-                elif raised:
-                    break
-                else:
-                    job.do()
-            except BaseException as interrupt:
-                raised.append(interrupt)
-        if job.failure is not None:
-            raised.append(job.failure)
-            job.failure = None
+    waiting = True
+    while waiting:
+        # All of the waiting stands inside the try: an interrupt at any of its jumps is kept
+        # until nobody is at work.
+        try:
+            for job in jobs:
+                _finish(job, bool(raised))
+                if job.failure is not None:
+                    raised.append(job.failure)
+                    job.failure = None
+            waiting = False
+        except BaseException as interrupt:
+            raised.append(interrupt)
     if raised:
         try:
             raise raised[0]
         finally:
             # An error knows this frame: let the frame not know the error.
             raised.clear()
+
+
+def _finish(job: _Job, failed: bool) -> None:
+    """Wait for a job that a worker has begun; do it, unless something failed, if none has."""
+    while not job.ended:
+        if not job.claim(_CALLER):
+            job.wait()
+        elif failed:
+            return
+        else:
+            job.do()
 
 
 class _Queue(SimpleQueue[_Job]):
