@@ -85,7 +85,8 @@ class Session:
                 )
         self.graph = graph
         self._store = Store() if variables is None else variables.store
-        self.variables = Variables(graph, self._store)
+        observe = check_numbers if check_numerics else None
+        self.variables = Variables(graph, self._store, observe)
         self._scratch = Scratch()
         self._threads = threads or usable_cores()
         self._check_numerics = check_numerics

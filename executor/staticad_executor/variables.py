@@ -15,7 +15,7 @@ from staticad_schema.types import Array, array_type
 
 from .feeds import convert
 from .fetches import own
-from .interpret import interpret
+from .interpret import Observe, interpret
 from .selection import select
 from .state import Snapshot, Store, require_fit
 
@@ -28,9 +28,11 @@ class Variables(Mapping[str, Array]):
     is first needed, computed with run number 0, so that it depends on nothing but the graph.
     """
 
-    def __init__(self, graph: Graph, store: Store) -> None:
+    def __init__(self, graph: Graph, store: Store, observe: Observe | None = None) -> None:
+        """observe: told of every node that an initial value is computed by."""
         self._graph = graph
         self.store = store
+        self._observe = observe
 
     def __getitem__(self, key: str | Handle) -> Array:
         with asking("variables"):
@@ -149,7 +151,9 @@ class Variables(Mapping[str, Array]):
                 opened.add(name)
                 stack += missing
                 continue
-            (value,) = interpret(self._graph, (spec.initial,), (), {}, found, 0).values
+            (value,) = interpret(
+                self._graph, (spec.initial,), (), {}, found, 0, self._observe
+            ).values
             require_fit(self._graph, name, array_type(value), "initial value of")
             array = self.store.pool.empty(value.shape, value.dtype)
             array[...] = value

@@ -80,6 +80,19 @@ def test_J13_a_float16_epsilon_that_vanished_is_found_in_the_update() -> None:
         assert (session.variables["v"] == 1).all()
 
 
+def test_J13_initial_values_are_watched_too() -> None:
+    with sad.Graph() as graph:
+        start = sad.constant(np.array([1, -1], F32))
+        v = sad.variable(sad.log(start, name="init"), name="v")
+        held = sad.variable(np.array([np.nan], F32), name="held")
+    with sad.Session(graph, check_numerics=True) as session:
+        for use in (lambda: session.run(v), lambda: session.variables["v"], session.initialize):
+            with pytest.raises(sad.ExecutionError, match="log 'init': NaN is born here"):
+                use()
+        # What is given is data.
+        assert np.isnan(session.run(held))
+
+
 def test_a_gradient_node_names_its_forward_line() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", (2,), name="x")
