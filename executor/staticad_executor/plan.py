@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.errors import CancelledError, StaticadError
+from staticad_schema.errors import CancelledError, StaticadError, shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, TensorType
 
@@ -180,7 +180,7 @@ class Plan:
         lines = list(self.notes)
         width = len(str(len(self.steps)))
         for number, step in enumerate(self.steps):
-            last = f"  # {self.node_name(step.nodes[-1])}" if step.kind != "copy" else ""
+            last = f"  # {shown(self.node_name(step.nodes[-1]))}" if step.kind != "copy" else ""
             lines.append(
                 f"{number:>{width}} {step.kind} @{step.device} {self.step_name(step)}"
                 f" [{step.algorithm}] {', '.join(step.reads)} -> {', '.join(step.writes)}{last}"
@@ -195,7 +195,7 @@ class Plan:
         """The ops of a step, e.g. "add+maximum"; of many the first few and their number."""
         ops = [self.graph.nodes[i].op for i in step.nodes]
         if step.kind == "copy":
-            return "copy of " + self.node_name(step.nodes[0])
+            return "copy of " + shown(self.node_name(step.nodes[0]))
         return "+".join(ops[:8]) + (f"+… ({len(ops)})" if len(ops) > 8 else "")
 
     def node_name(self, index: int) -> str:

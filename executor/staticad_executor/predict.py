@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from staticad_schema.dims import Shape, symbols_of
-from staticad_schema.errors import PlanError
+from staticad_schema.errors import PlanError, shown
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
 from staticad_schema.types import Array, TensorType, nbytes
@@ -44,7 +44,8 @@ class MemoryPrediction(NamedTuple):
         if self.largest:
             lines.append("largest values at the worst moment:")
             lines += [
-                f"{use.nbytes:>16,}  {use.name} {use.type}  {use.site}" for use in self.largest[:10]
+                f"{use.nbytes:>16,}  {shown(use.name)} {use.type}  {use.site}"
+                for use in self.largest[:10]
             ]
         return "\n".join(lines)
 

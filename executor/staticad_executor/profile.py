@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from staticad_schema.errors import shown
 from staticad_schema.files import replacing
 
 from .plan import Observe, Plan, Step
@@ -118,7 +119,7 @@ def _lines(plan: Plan, step: Step) -> list[str]:
     for index in step.nodes:
         node = plan.graph.nodes[index]
         site = plan.graph.site(node.forward_site) or plan.graph.site(node.site)
-        lines.append(f"{site.file}:{site.line}" if site is not None else "unknown line")
+        lines.append(f"{shown(site.file)}:{site.line}" if site is not None else "unknown line")
     return lines or ["unknown line"]
 
 

@@ -28,6 +28,14 @@ from collections.abc import Iterable
 from typing import NamedTuple, Self
 
 
+def shown(name: str) -> str:
+    """A name in a line of text: as it is, or quoted where it is empty or would not print.
+
+    Names are any text, also those in a file of somebody else's, and terminals obey some of it.
+    """
+    return name if name and name.isprintable() else repr(name)
+
+
 class Site(NamedTuple):
     """A line of the user's: file (relative to its import root), line number, function."""
 
@@ -36,7 +44,7 @@ class Site(NamedTuple):
     function: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}, in {self.function}"
+        return f"{shown(self.file)}:{self.line}, in {shown(self.function)}"
 
 
 class StaticadError(Exception):

@@ -260,6 +260,32 @@ def test_outputs_of_any_name_get_files(name: str, tmp_path: Path) -> None:
         assert {k: float(archive[k]) for k in archive.files} == {name: 3, name + "y": 6}
 
 
+def test_names_do_not_command_the_terminal(tmp_path: Path, capsys: Any) -> None:
+    name = "a\x1b[2Jb\nc"
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name=name)
+        y = sad.sqrt(x, name=name + "y")
+        v = sad.variable(1.0, name=name + "v")
+        done = sad.group(v.assign_add(y), name=name + "done")
+        graph.signature(name, {name: x}, {name: y}, [done])
+    graph.sites = [site._replace(file=name, function=name) for site in graph.sites]
+    graph.save(tmp_path / "named.sad")
+    np.save(tmp_path / "x.npy", F32(4))
+    np.save(tmp_path / "wrong.npy", np.zeros(3, F32))
+    file = str(tmp_path / "named.sad")
+    feed = f"--feed={name}={tmp_path / 'x.npy'}"
+    assert main(["info", file]) == 0
+    assert main(["run", file, "--signature", name, feed]) == 0
+    assert main(["run", file, "--fetch", name, f"--feed={name}={tmp_path / 'wrong.npy'}"]) == 4
+    session = sad.Session(sad.load(file))
+    print(session.explain([name + "y", name + "done"]), session.memory(name + "y"))
+    print(session.profile([name + "y", name + "done"], {name: 4}))
+    captured = capsys.readouterr()
+    for text in (captured.out, captured.err):
+        assert "\x1b" not in text
+        assert "\\x1b[2Jb\\nc" in text
+
+
 def test_names_are_printed_as_utf_8_whatever_the_terminal_takes(tmp_path: Path) -> None:
     with sad.Graph() as graph:
         sad.constant(1.0, name="größe ∇")

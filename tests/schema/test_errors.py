@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from staticad_schema import Site, StaticadError, errors
-from staticad_schema.errors import MOST_COMPARED, near_miss
+from staticad_schema.errors import MOST_COMPARED, near_miss, shown
 
 TREE = {
     "GraphError": (StaticadError,),
@@ -69,6 +69,14 @@ def test_what_is_known_already_stays() -> None:
     error.locate(asked="later", site=Site("b.py", 2, "g"), forward_site=Site("c.py", 3, "h"))
     assert str(error) == "add: no\n  at:       a.py:1, in f"
     assert "b.py:2" in str(StaticadError("no").locate(site=Site("b.py", 2, "g")))
+
+
+def test_names_in_a_line_of_text() -> None:
+    for plain in ("a", "größe ∇", "layer 1/x:0", "it's"):
+        assert shown(plain) == plain
+    for name in ("", "\n", "a\x1b[2J", "\u202eabc", "a\u2028b"):
+        assert shown(name) == repr(name)
+    assert str(Site("a\n.py", 3, "f\x07")) == r"'a\n.py':3, in 'f\x07'"
 
 
 def test_near_misses() -> None:

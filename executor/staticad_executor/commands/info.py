@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from staticad_schema.codec import load
+from staticad_schema.errors import shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType, nbytes
 
@@ -89,18 +90,20 @@ def _lines(description: dict[str, Any]) -> list[str]:
     lines = []
     for title in ("inputs", "outputs", "variables"):
         lines.append(f"{title}:")
-        lines += [f"  {name}  {_text(type_)}" for name, type_ in description[title].items()]
+        lines += [f"  {shown(name)}  {_text(t)}" for name, t in description[title].items()]
     lines.append("effects:")
-    lines += [f"  {name}" for name in description["effects"]]
+    lines += [f"  {shown(name)}" for name in description["effects"]]
     lines.append("signatures:")
     for name, signature in description["signatures"].items():
-        lines.append(f"  {name}")
+        lines.append(f"  {shown(name)}")
         for kind in ("inputs", "outputs"):
-            lines += [f"    {kind[:-1]} {k}  {_text(t)}" for k, t in signature[kind].items()]
-        lines += [f"    effect {effect}" for effect in signature["effects"]]
+            lines += [f"    {kind[:-1]} {shown(k)}  {_text(t)}" for k, t in signature[kind].items()]
+        lines += [f"    effect {shown(effect)}" for effect in signature["effects"]]
     if description["functions"]:
         lines.append("functions:")
-        lines += [f"  {name}  {count} nodes" for name, count in description["functions"].items()]
+        lines += [
+            f"  {shown(name)}  {count} nodes" for name, count in description["functions"].items()
+        ]
     lines.append("ops:")
     lines += [f"  {count:6d}  {name}" for name, count in description["ops"].items()]
     lines.append("sizes:")

@@ -12,7 +12,7 @@ import numpy as np
 
 from staticad_schema.codec import load
 from staticad_schema.declarations import Signature
-from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, near_miss
+from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, near_miss, shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array
 
@@ -94,7 +94,7 @@ def execute(options: argparse.Namespace) -> None:
             arrays.save(options.output, fetched)
         else:
             for name, value in fetched.items():
-                print(f"{name} {value.dtype.name} {value.shape}\n{value}")
+                print(f"{shown(name)} {value.dtype.name} {value.shape}\n{value}")
         if options.save_checkpoint is not None:
             session.save(options.save_checkpoint)
 
