@@ -22,6 +22,12 @@ _DATA = ("constant", "placeholder", "parameter", "variable", "read_variable")
 
 def check_numbers(seen: Observation) -> None:
     """Raises ExecutionError for a node whose outputs are the first bad ones."""
+    # NumPy reports signalling NaNs when it looks at them.
+    with np.errstate(all="ignore"):
+        _check(seen)
+
+
+def _check(seen: Observation) -> None:
     node = seen.graph.nodes[seen.node_index]
     if node.op in _DATA:
         return

@@ -119,6 +119,24 @@ def test_every_inexact_dtype_is_watched(dtype: str) -> None:
             session.run(y, {x: [1, 0]})
 
 
+@pytest.mark.parametrize(
+    ("dtype", "bits"),
+    [("float16", 0x7C01), ("bfloat16", 0x7F81), ("float32", 0x7F800001), ("complex64", 0x7F800001)],
+)
+def test_signalling_nans_are_nans(dtype: str, bits: int) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder(dtype, (2,), name="x")
+        y = sad.abs(x)
+    value = np.zeros(2, x.dtype)
+    part = value.real if dtype == "complex64" else value
+    part.view(f"u{part.dtype.itemsize}")[0] = bits
+    with (
+        sad.Session(graph, check_numerics=True) as session,
+        pytest.raises(sad.ExecutionError, match="1 NaN, 0 infinite of 2"),
+    ):
+        session.run(y, {x: value})
+
+
 def test_integers_and_empty_arrays_are_fine() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("int32", ("n",), name="x")
