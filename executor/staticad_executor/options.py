@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError
 
 DEVICES = ("auto", "numpy")
@@ -36,8 +39,8 @@ def check_options(
                 else None
             ),
         )
-    known = isinstance(rewrites, list | tuple | set | frozenset) and set(rewrites) <= set(REWRITES)
-    if not known:
+    several = isinstance(rewrites, list | tuple | set | frozenset)
+    if not several or not all(isinstance(r, str) and r in REWRITES for r in rewrites):
         raise PlanError(
             "unknown class of rewrites",
             asked="Session(rewrites=…)",
@@ -45,7 +48,7 @@ def check_options(
             found=repr(rewrites)[:200],
             hint=f"write ({rewrites!r},)" if rewrites in REWRITES else None,
         )
-    if threads is not None and (type(threads) is not int or threads < 1):
+    if threads is not None and not (_is_integer(threads) and threads >= 1):
         raise PlanError(
             "not a number of threads",
             asked="Session(threads=…)",
@@ -61,9 +64,40 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def _is_integer(value: object) -> TypeGuard[int | np.integer[Any]]:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def checked_sizes(sizes: object) -> dict[str, int]:
+    """Sizes of symbolic dimensions by name.  Raises PlanError."""
+    entries: Any = sizes.items() if isinstance(sizes, Mapping) else [(None, None)]
+    for name, size in entries:
+        if not isinstance(name, str) or not _is_integer(size) or size < 0:
+            raise PlanError(
+                "these are no sizes",
+                asked="sizes",
+                expected="a dict from names of dimensions to integers of at least 0",
+                found=repr(sizes)[:200],
+                hint=f"write {{{str(name)!r}: …}}" if isinstance(name, Dim) else None,
+            )
+    return {str(name): int(size) for name, size in entries}
+
+
+def checked_repeat(repeat: object) -> int:
+    """How often to run, as an int.  Raises PlanError."""
+    if not _is_integer(repeat) or repeat < 1:
+        raise PlanError(
+            "not a number of runs",
+            asked="profile(repeat=…)",
+            expected="an integer of at least 1",
+            found=repr(repeat)[:200],
+        )
+    return int(repeat)
+
+
 def checked_step(step: object) -> int:
     """The number of a run as an int.  Raises PlanError."""
-    if isinstance(step, bool) or not isinstance(step, int | np.integer) or not 0 <= step < 1 << 64:
+    if not _is_integer(step) or not 0 <= step < 1 << 64:
         raise PlanError(
             "not a number of a run",
             asked="run(step=…)",

@@ -27,7 +27,7 @@ from .engine import Engine, Interpreter, Planner, Prepared, Watch, require_plann
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
 from .numerics import check_numbers
-from .options import check_options, checked_step, usable_cores
+from .options import check_options, checked_repeat, checked_sizes, checked_step, usable_cores
 from .predict import MemoryPrediction, explain, placeholders_for, predict, shapes_for
 from .profile import Profile
 from .recent import Recent
@@ -88,7 +88,7 @@ class Session:
         observe = check_numbers if check_numerics else None
         self.variables = Variables(graph, self._store, observe)
         self._scratch = Scratch()
-        self._threads = threads or usable_cores()
+        self._threads = int(threads or usable_cores())
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
         self._engines: Recent[Prepared, Engine] = Recent(STRUCTURES)
@@ -263,12 +263,13 @@ class Session:
         none, the program.  feeds: what would be fed, by default the placeholders needed.
         """
         with asking("explain"):
+            given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "explain")
             shapes = engine.last_shapes
             if sizes is not None or shapes is None:
                 try:
                     held = self._store.snapshot.arrays
-                    shapes = shapes_for(self.graph, engine, fed, sizes or {}, held)
+                    shapes = shapes_for(self.graph, engine, fed, given, held)
                 except PlanError:
                     if sizes is not None:
                         raise
@@ -285,8 +286,9 @@ class Session:
         sizes: of the symbolic dimensions.  Raises PlanError if one is missing.
         """
         with asking("memory"):
+            given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "memory")
-            shapes = shapes_for(self.graph, engine, fed, sizes or {}, self._store.snapshot.arrays)
+            shapes = shapes_for(self.graph, engine, fed, given, self._store.snapshot.arrays)
             return predict(engine.plan(shapes), engine)
 
     def profile(
@@ -308,7 +310,7 @@ class Session:
             require_planner(engine, "profile")
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
             measured = Profile()
-            for _ in range(repeat):
+            for _ in range(checked_repeat(repeat)):
                 start = time.perf_counter()
                 result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)
                 measured.seconds += time.perf_counter() - start
@@ -358,6 +360,12 @@ class Session:
         missing, extra, or of another type; then nothing is changed.
         """
         with asking("restore"):
+            if not isinstance(source, str | os.PathLike | Snapshot):
+                raise FeedTypeError(
+                    "nothing to restore from",
+                    expected="the path of a checkpoint, or a snapshot",
+                    found=repr(source)[:200],
+                )
             held = source.copy() if isinstance(source, Snapshot) else checkpoint.load(source)
             checkpoint.require_match(self.graph, held)
             self.variables.publish(held.arrays, held)

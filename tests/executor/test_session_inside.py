@@ -92,6 +92,28 @@ def test_memory_predicts_the_bytes_of_a_run() -> None:
         session.memory(fetches)
 
 
+@pytest.mark.parametrize(
+    "sizes", [{"n": -1}, {"n": 1.5}, {"n": "3"}, {"n": True}, {1: 1}, [3], "n", {"n": None}]
+)
+def test_sizes_are_numbers_by_name(sizes: Any) -> None:
+    graph, fetches, x, _ = network()
+    session = sad.Session(graph)
+    three: Any = np.int64(3)
+    assert session.memory(fetches, {"n": three}) == session.memory(fetches, {"n": 3})
+    for look in (session.memory, session.explain):
+        with pytest.raises(sad.PlanError, match="these are no sizes"):
+            look(fetches, sizes)
+    with pytest.raises(sad.PlanError, match=r"write \{'n': …\}"):
+        session.memory(fetches, {x.shape[0]: 3})
+
+
+@pytest.mark.parametrize("repeat", [0, -1, 1.0, None])
+def test_profile_runs_at_least_once(repeat: Any) -> None:
+    graph, fetches, x, _ = network()
+    with pytest.raises(sad.PlanError, match="not a number of runs"):
+        sad.Session(graph).profile(fetches, {x: np.zeros((2, 64))}, repeat=repeat)
+
+
 def test_memory_names_each_value_by_its_own_node() -> None:
     # One region makes both; what is large is told by the node that a user would change.
     with sad.Graph() as graph:

@@ -213,12 +213,20 @@ def test_a_closed_session_refuses_to_run() -> None:
         ({"device": "cuda"}, "no such device"),
         ({"rewrites": ("fastest",)}, "unknown class of rewrites"),
         ({"rewrites": "exact"}, "unknown class of rewrites"),
+        ({"rewrites": [["exact"]]}, "unknown class of rewrites"),
+        ({"threads": True}, "number of threads"),
         ({"threads": 0}, "number of threads"),
     ],
 )
 def test_options_that_do_not_exist(options: dict[str, Any], words: str) -> None:
     with pytest.raises(sad.PlanError, match=words):
         sad.Session(sad.Graph(), **options)
+
+
+@pytest.mark.parametrize("source", [None, 0, {"v": 1.0}, [1]])
+def test_what_is_no_checkpoint_is_refused(source: Any) -> None:
+    with pytest.raises(sad.FeedTypeError, match="nothing to restore from"):
+        sad.Session(sad.Graph()).restore(source)
 
 
 def test_what_is_no_graph_is_refused() -> None:
