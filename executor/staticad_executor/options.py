@@ -39,8 +39,9 @@ def check_options(
                 else None
             ),
         )
-    several = isinstance(rewrites, list | tuple | set | frozenset)
-    if not several or not all(isinstance(r, str) and r in REWRITES for r in rewrites):
+    if not isinstance(rewrites, list | tuple | set | frozenset) or not all(
+        isinstance(r, str) and r in REWRITES for r in rewrites
+    ):
         raise PlanError(
             "unknown class of rewrites",
             asked="Session(rewrites=…)",
