@@ -25,6 +25,8 @@ from .pool import BlockPool
 
 # Variables start on cache lines of their own, so that flat views of an arena stay aligned.
 ALIGNMENT = 64
+# Counters have 64 bits, in graphs and in checkpoints.
+COUNTED = 1 << 64
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Snapshot:
         """The snapshot that a run's commit publishes."""
         return Snapshot(
             self._merged(writes) if writes else self.arrays,
-            self.run_number + drew,
-            self.step + bool(writes),
+            (self.run_number + drew) % COUNTED,
+            (self.step + bool(writes)) % COUNTED,
         )
 
     def with_arrays(self, arrays: Mapping[str, Array]) -> Snapshot:

@@ -135,6 +135,19 @@ def test_initial_values_do_not_depend_on_what_others_have_become() -> None:
     assert other.variables["a"] == 7
 
 
+def test_counters_go_round() -> None:
+    with sad.Graph(seed=9) as graph:
+        v = sad.variable(np.float32(1), name="v")
+        step = v.assign(sad.random.uniform(()))
+    session = sad.Session(graph)
+    last = (1 << 64) - 1
+    session.restore(Snapshot(session.snapshot().arrays, last, last))
+    session.run(step)
+    held = session.snapshot()
+    assert (held.run_number, held.step) == (0, 0)
+    assert session.run(step) == sad.Session(graph).run(step)
+
+
 def test_keys_of_variables() -> None:
     with sad.Graph() as graph:
         v = sad.variable(1.0, name="v")
