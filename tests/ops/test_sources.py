@@ -118,3 +118,11 @@ def test_updates_have_no_derivative(name: str) -> None:
     _, v = state_graph()
     with pytest.raises(GradientError, match="old value"):
         gradients(OPS[name](v * v, variable="v"), v)
+
+
+@pytest.mark.parametrize("name", ["assign_add", "assign_sub"])
+def test_only_numbers_are_added_to_variables(name: str) -> None:
+    graph = Graph()
+    x = graph.constant(np.array([True]))
+    with pytest.raises(DTypeError, match="admit"):
+        OPS[name](x, variable="v")

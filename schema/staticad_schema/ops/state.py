@@ -7,7 +7,8 @@ know the variables.
 from __future__ import annotations
 
 from ..op import Operand, op, undefined
-from ..types import TensorType
+from ..types import NUMERIC, TensorType
+from .checks import check_kind
 
 _HIDDEN_OPERAND = undefined(
     "its result also depends on the variable's old value, which is not an operand: "
@@ -28,11 +29,11 @@ def assign(x: Operand, *, variable: str) -> TensorType:
 
 @op(grad=_HIDDEN_OPERAND, batch="map", effect="writes")
 def assign_add(x: Operand, *, variable: str) -> TensorType:
-    """Add x to a variable."""
-    return x
+    """Add x to a variable of a numeric dtype."""
+    return check_kind(NUMERIC, x)
 
 
 @op(grad=_HIDDEN_OPERAND, batch="map", effect="writes")
 def assign_sub(x: Operand, *, variable: str) -> TensorType:
-    """Subtract x from a variable."""
-    return x
+    """Subtract x from a variable of a numeric dtype."""
+    return check_kind(NUMERIC, x)
