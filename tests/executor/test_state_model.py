@@ -1,7 +1,8 @@
 """Random programs of reads, writes, prints, dependencies, bodies and feeds, beside a model.
 
 The model is the page docs/semantics.md as a program: it walks the nodes in order of creation
-and knows neither selection nor data flow.
+and knows neither selection nor data flow.  Every array is a number times the same weights, so
+that the model computes with numbers, also where the arrays are large enough for tiles.
 """
 
 from __future__ import annotations
@@ -20,11 +21,20 @@ from hypothesis import strategies as st
 
 import staticad as sad
 from staticad_schema.handle import Effect
+from staticad_schema.types import Array
 
 NAMES = ("u", "v")
 START = {"u": 3.0, "v": 5.0}
 # What a check demands; most values are below.
 LIMIT = 60.0
+# Scalars, arrays of one call, and arrays that are cut into tiles.
+SIZES = (None, 3, 40_000)
+
+
+def weighted(value: float, size: int | None) -> Array:
+    """The array that stands for a number: powers of two keep every sum exact."""
+    weights = 1.0 if size is None else 0.5 ** (np.arange(size) % 5)
+    return np.asarray(value * weights)
 
 
 @dataclass
@@ -43,6 +53,7 @@ class Made:
 class Built:
     """A program under construction."""
 
+    size: int | None
     graph: sad.Graph = field(default_factory=lambda: sad.Graph(seed=0))
     nodes: list[Made] = field(default_factory=list)
 
@@ -74,11 +85,14 @@ KINDS = (
 
 @st.composite
 def built(draw: st.DrawFn) -> Built:
-    made = Built()
+    made = Built(draw(st.sampled_from(SIZES)))
     graph = made.graph
-    noisy = graph.define("noisy", lambda x: sad.print_(x * 2.0, "inner"), ("float64", ()))
+    shape = () if made.size is None else (made.size,)
+    noisy = graph.define("noisy", lambda x: sad.print_(x * 2.0, "inner"), ("float64", shape))
     with graph:
-        variables = {name: sad.variable(np.array(START[name]), name=name) for name in NAMES}
+        variables = {
+            name: sad.variable(weighted(START[name], made.size), name=name) for name in NAMES
+        }
         for name, variable in variables.items():
             made.add(variable, "start", variable=name)
         for number in range(draw(st.integers(1, 14))):
@@ -133,8 +147,8 @@ def behind(made: Built, i: int, fed: Collection[int]) -> set[int]:
     return set(needed(made, [*node.operands, *node.after], fed))
 
 
-def shown(value: float) -> str:
-    return np.array2string(np.array(value))
+def shown(value: float, made: Built) -> list[str]:
+    return np.array2string(weighted(value, made.size), threshold=1000, edgeitems=3).split("\n")
 
 
 def model(
@@ -164,7 +178,8 @@ def model(
             results[i] = None
         elif node.kind == "call":
             results[i] = given[0] * 2
-            lines.append(f"inner {shown(given[0] * 2)}")
+            first, *rest = shown(given[0] * 2, made)
+            lines += [f"inner {first}", *rest]
         elif node.kind in ("check", "check_only"):
             if not given[-1] < LIMIT:
                 return node.message, dict(START), lines
@@ -172,7 +187,8 @@ def model(
         else:
             results[i] = sum(given)
             if node.kind == "print":
-                lines.append(f"{node.message} {shown(given[0])}")
+                first, *rest = shown(given[0], made)
+                lines += [f"{node.message} {first}", *rest]
     return [results[i] for i in fetched], current, lines
 
 
@@ -189,17 +205,21 @@ def test_a_run_is_what_the_page_says(checked: bool, made: Built, data: st.DataOb
     expected, state, lines = model(made, fetched, fed)
     printed = io.StringIO()
     with (
-        sad.Session(made.graph, check_numerics=checked) as session,
+        sad.Session(made.graph, check_numerics=checked, threads=2) as session,
         contextlib.redirect_stdout(printed),
     ):
         fetches = [made.nodes[i].handle for i in fetched]
-        feeds = {made.nodes[i].handle: value for i, value in fed.items()}
+        feeds = {made.nodes[i].handle: weighted(value, made.size) for i, value in fed.items()}
         if isinstance(expected, str):
             with pytest.raises(sad.ExecutionError, match=f"{expected}\\b"):
                 session.run(fetches, feeds)
         else:
             found = session.run(fetches, feeds)
-            assert [None if a is None else float(a) for a in found] == expected
-        held = {name: float(session.variables[name]) for name in NAMES}
-    assert held == state
+            for array, value in zip(found, expected, strict=True):
+                assert (array is None) == (value is None)
+                if value is not None:
+                    np.testing.assert_array_equal(array, weighted(value, made.size))
+        for name in NAMES:
+            held = session.variables[name]
+            np.testing.assert_array_equal(held, weighted(state[name], made.size))
     assert printed.getvalue().splitlines() == lines
