@@ -233,15 +233,28 @@ class Graph:
                 expected="a new name",
                 found=repr(function.name),
             )
-        for node in function.body.nodes:
+        body = function.body
+        declared = {spec.node for spec in body.variable_specs.values()}
+        for index, node in enumerate(body.nodes):
+            name = node.attributes.get("variable")
             if node.definition.effect == "writes":
-                raise GraphError(
-                    "a body writes a variable",
-                    asked=f"function {function.name!r}",
-                    expected="bodies without writes: return the new value and assign it outside",
-                    found=f"{node.op} of {node.attributes.get('variable')!r}",
-                    site=function.body.site(node.site),
-                )
+                problem, found = "a body writes a variable", f"{node.op} of {name!r}"
+                expected = "bodies without writes: return the new value and assign it outside"
+            elif index in declared:
+                problem, found = "a body declares a variable", repr(name)
+                expected = "a variable of the graph, which the body may read"
+            elif node.op == "placeholder":
+                problem, found = "a body has a placeholder", repr(body.node_name(index))
+                expected = "values that are given to the body as arguments"
+            else:
+                continue
+            raise GraphError(
+                problem,
+                asked=f"function {function.name!r}",
+                expected=expected,
+                found=found,
+                site=body.site(node.site),
+            )
         self.functions[function.name] = function
 
     def function(self, name: str) -> Function:

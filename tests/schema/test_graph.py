@@ -19,6 +19,7 @@ from staticad_schema import (
     Site,
     TensorType,
     UnknownNameError,
+    VariableSpec,
     decode,
     encode,
     from_text,
@@ -209,9 +210,23 @@ def test_functions() -> None:
 
 def test_a_body_does_not_write() -> None:
     graph, body = Graph(), Graph()
-    value = add(body, "assign", placeholder(body), variable="w")
+    value = add(body, "assign", body.constant(np.zeros(2)).id, variable="w")
     with pytest.raises(GraphError, match="writes a variable"):
         graph.add_function(Function("f", body, (), (value,)))
+
+
+def test_a_body_declares_no_state_and_takes_no_feeds() -> None:
+    graph, body = Graph(), Graph()
+    value = placeholder(body)
+    with pytest.raises(GraphError, match="has a placeholder"):
+        graph.add_function(Function("f", body, (), (value,)))
+    body = Graph()
+    start = body.constant(np.zeros(2, np.float32))
+    node = body.append(OPS["variable"], (), {"variable": "w", "dtype": FLOAT32, "shape": (2,)})
+    body.add_variable(VariableSpec("w", start.type, start.id, True, 1))
+    with pytest.raises(GraphError, match="declares a variable"):
+        graph.add_function(Function("f", body, (), (node.start,)))
+    assert not graph.functions
 
 
 def test_a_copy_grows_apart() -> None:

@@ -228,6 +228,16 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "compare it",
         lambda g: sad.assert_(vector(g), "no"),  # noqa: PT009
     ),
+    "variable made in a body": (
+        sad.GraphError,
+        "a body declares a variable",
+        lambda g: g.define("f", lambda a: a + sad.variable(1.0, name="v"), (F, ())),
+    ),
+    "placeholder in a body": (
+        sad.GraphError,
+        "a body has a placeholder",
+        lambda g: g.define("f", lambda a: a + sad.placeholder(F, (), name="p"), (F, ())),
+    ),
     "write in a body": (
         sad.GraphError,
         "a body writes",
