@@ -56,9 +56,23 @@ class Program:
         return "\n".join(lines) + "\n"
 
 
+class WorkingGraph(Graph):
+    """A graph between passes: nobody looks its nodes up by name."""
+
+    def append_trusted(self, node: Node) -> None:
+        """Add a node whose types and wiring are known to be right."""
+        index = len(self.nodes)
+        self.nodes.append(node)
+        self.types += node.types
+        if len(node.types) == 1:
+            self.producers.append(index)
+        else:
+            self.producers += [index] * len(node.types)
+
+
 def empty_like(graph: Graph) -> Graph:
     """A graph without nodes that shares the sites and functions of another."""
-    copy = Graph(graph.seed)
+    copy = WorkingGraph(graph.seed)
     copy.sites = graph.sites
     copy.functions = graph.functions
     return copy

@@ -87,20 +87,28 @@ def pending(program: Program) -> Pending:
         if node.op == "parameter":
             continue
         waits = False
-        for type_ in (*node.types, *[types[v] for v in node.inputs]):
+        for type_ in node.types:
             # Types are shared by most values, so that their identity is a cheap key.
             if id(type_) not in static_types:
                 if type_.is_static:
                     static_types.add(id(type_))
                 else:
                     waits = True
+        for v in node.inputs:
+            if id(types[v]) not in static_types and not types[v].is_static:
+                waits = True
         if not waits and node.attributes:
             waits = any(map(is_symbolic, node.attributes.values()))
         if waits:
             symbolic.add(index)
         if node.op in ASKS_SIZES:
             late.add(index)
-        elif OPS[node.op].effect == "pure" and not node.after and node.op != "group":
+        elif (
+            (late or not node.inputs)
+            and OPS[node.op].effect == "pure"
+            and not node.after
+            and node.op != "group"
+        ):
             above = [producers[v] for v in node.inputs]
             if above and any(p in late for p in above):
                 if all(p in late or graph.nodes[p].op == "constant" for p in above):

@@ -166,8 +166,11 @@ class _Walk:
 
     def fold(self, node: Node) -> Node | None:
         """The constant that a node of constants is, where the budget allows it."""
+        nodes, producers = self.out.nodes, self.out.producers
         operands = []
         for v in node.inputs:
+            if nodes[producers[v]].op not in ("constant", "broadcast_to"):
+                return None
             array = self.operand(v)
             if array is None:
                 return None
