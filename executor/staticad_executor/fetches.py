@@ -13,6 +13,10 @@ from staticad_schema.handle import Effect, Handle
 Rebuild = Callable[[list[Any]], Any]
 
 
+# Results are built by one call in another for each container in another.
+DEEPEST = 100
+
+
 class Fetches:
     """A fetch structure, resolved against a graph.
 
@@ -42,6 +46,12 @@ class Fetches:
         if isinstance(fetch, list | tuple | Mapping):
             if id(fetch) in self._open:
                 raise FeedTypeError("a fetch container holds itself", asked=path)
+            if len(self._open) == DEEPEST:
+                raise FeedTypeError(
+                    "fetches are nested too deeply",
+                    asked="fetch",
+                    expected=f"lists, tuples and dicts in at most {DEEPEST} others",
+                )
             self._open.add(id(fetch))
             try:
                 return self._container(fetch, path)

@@ -92,6 +92,22 @@ def test_what_cannot_be_fetched(fetch: Any) -> None:
         sad.Session(graph).run([fetch])
 
 
+def test_how_deep_fetches_are_nested() -> None:
+    with sad.Graph() as graph:
+        v = scalar(5, "v")
+    session = sad.Session(graph)
+    fetch: Any = v
+    result: Any = F32(5)
+    for _ in range(100):
+        fetch, result = [fetch], [result]
+    assert session.run(fetch) == result
+    for depth in (1, 5000):
+        for _ in range(depth):
+            fetch = [fetch]
+        with pytest.raises(sad.FeedTypeError, match="nested too deeply"):
+            session.run(fetch)
+
+
 def test_unknown_and_foreign_fetches() -> None:
     with sad.Graph() as graph:
         scalar(5, "weight")
