@@ -108,3 +108,34 @@ def test_float32_with_its_few_digits() -> None:
     with sad.Graph():
         x = sad.placeholder("float32", (3,), name="x")
         sad.testing.check_gradients(sad.exp(x) * x, x, {x: [0.1, 0.5, 2.0]})
+
+
+def test_a_small_error_at_a_smooth_point_is_no_kink(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Wrong by 1e-7, relatively: far more than finite differences in float64 are off.
+    monkeypatch.setattr(
+        OPS["sin"], "grad", each(lambda x, out, g: OPS["cos"](x) * g * (1.0 + 1e-7))
+    )
+    with sad.Graph():
+        x = sad.placeholder("float64", (2,), name="x")
+        y = sad.sin(x)
+        for mode in ("reverse", "forward"):
+            with pytest.raises(sad.GradientError, match="disagrees"):
+                sad.check_gradients(y, x, {x: [0.3, 1.2]}, modes=[mode])
+
+
+def test_a_wrong_entry_beside_a_kink_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        OPS["abs"], "grad", each(lambda x, out, g: OPS["sign"](x) * g * (1.0 + 1e-7))
+    )
+    with sad.Graph():
+        x = sad.placeholder("float64", (2,), name="x")
+        with pytest.raises(sad.GradientError, match=r"entry \(1,\)"):
+            sad.check_gradients(sad.abs(x), x, {x: [0.0, 1.2]}, modes=["reverse"])
+
+
+def test_a_jump_is_no_kink() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        y = sad.floor(x) + x
+        with pytest.raises(sad.GradientError, match="disagrees"):
+            sad.check_gradients(y, x, {x: 2.0})
