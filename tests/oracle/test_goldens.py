@@ -1,38 +1,44 @@
-"""Every golden case of a function that exists: outputs, gradients, second order."""
+"""Every golden case of a function that exists: outputs, gradients, second order.
+
+On every device, where the plan is rewritten, and by interpretation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor.interpret import interpret
+from staticad_executor.options import DEVICES
 from staticad_schema.types import Array
 
 from .cases import Case, read
 from .decisions import DECISIONS, expected
-from .functions import FUNCTIONS, LATER, PARTLY
+from .functions import FUNCTIONS, LATER, PARTLY, WAITS
 
 CASES, COUNTS = read()
-TRIED = [case for case in CASES if case.id not in PARTLY.get(case.op, ())]
+TRIED = [case for case in CASES if case.op in FUNCTIONS and case.id not in PARTLY.get(case.op, ())]
+RUNNERS = ("interpretation", *(device for device in DEVICES if device != "auto"))
 
 # Relative and absolute, as the values were agreed on.
 TOLERANCES = {"float64": (1e-7, 1e-9), "float32": (1e-3, 1e-5)}
 
 
 def test_no_case_is_dropped() -> None:
-    assert set(FUNCTIONS).isdisjoint(LATER)
-    assert set(COUNTS) == set(FUNCTIONS) | set(LATER)
-    for op in FUNCTIONS:
-        for dtype, count in COUNTS[op].items():
+    assert sorted([*FUNCTIONS, *LATER, *WAITS]) == sorted(COUNTS)
+    for op, counts in COUNTS.items():
+        for dtype, count in counts.items():
             stored = [case.id for case in CASES if (case.op, case.dtype) == (op, dtype)]
             assert len(set(stored)) == len(stored) == count, f"{op} of {dtype}"
     known = {case.id for case in CASES}
     assert {i for ids in PARTLY.values() for i in ids} <= known
 
 
-@pytest.mark.parametrize("op", LATER)
+@pytest.mark.parametrize("op", [*LATER, *WAITS])
 def test_what_does_not_exist_yet_does_not_exist(op: str) -> None:
     for namespace in ("", "nn", "linalg", "special", "fft"):
         holder = getattr(sad, namespace, None) if namespace else sad
@@ -51,8 +57,9 @@ def test_decisions_are_made_where_the_systems_differ_and_nowhere_else() -> None:
         assert all(how in ("value", "sign of zero") for how in case.disagree.values()), case
 
 
+@pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("case", TRIED, ids=str)
-def test_case(case: Case) -> None:
+def test_case(case: Case, runner: str) -> None:
     with sad.Graph(seed=0) as graph:
         xs = [_fed(a) for a in case.inputs]
         result = FUNCTIONS[case.op](*xs, **case.attributes)
@@ -63,12 +70,24 @@ def test_case(case: Case) -> None:
         wanted = [xs[i] for i in case.differentiated]
         if wanted:
             fetches.update(_derivatives(case, outputs, wanted, feeds))
-    with sad.Session(graph) as session:
-        found = session.run(fetches, feeds)
     judged = {n for n in case.arrays if n.startswith(("out", "vjp", "hvp")) and "@" not in n}
-    assert judged == set(found)
-    for name, array in found.items():
+    assert judged == set(fetches)
+    for name, array in _run(runner, graph, fetches, feeds).items():
         check(case, name, array)
+
+
+def _run(
+    runner: str, graph: sad.Graph, fetches: Mapping[str, Any], feeds: Mapping[Any, Array]
+) -> dict[str, Array]:
+    """The fetched values: by a session on a device, or node by node."""
+    if runner != "interpretation":
+        with sad.Session(graph, device=runner) as session:
+            found: dict[str, Array] = session.run(fetches, feeds)
+        return found
+    given = {x.id: array for x, array in feeds.items()}
+    with np.errstate(all="ignore"):
+        result = interpret(graph, [y.id for y in fetches.values()], (), given, {}, 0)
+    return dict(zip(fetches, result.values, strict=True))
 
 
 def _fed(array: Array) -> Any:
