@@ -44,25 +44,13 @@ from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.elementwise import *  # noqa: F403
+from .ops.gathering import one_hot, take, take_along_axis
+from .ops.joining import concat, stack, tile, unstack
+from .ops.padding import pad
 from .ops.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, std, sum, var
-from .ops.selection import astype, cast, clip, matmul, one_hot, take, take_along_axis, where
-from .ops.shapes import (
-    broadcast_arrays,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    matrix_transpose,
-    moveaxis,
-    pad,
-    permute_dims,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
+from .ops.reordering import flip, matrix_transpose, moveaxis, permute_dims, roll
+from .ops.selection import astype, cast, clip, matmul, where
+from .ops.shapes import broadcast_arrays, broadcast_to, expand_dims, reshape, squeeze
 from .ops.sources import (
     arange,
     constant,
