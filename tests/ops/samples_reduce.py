@@ -24,8 +24,8 @@ def _every_way(x: Array) -> Iterator[Sample]:
             yield Sample((x,), {"axis": axis, "keepdims": keepdims})
 
 
-def _known(x: Array, expected: Array, smooth: bool = False) -> Sample:
-    return Sample((x,), FIRST, smooth=smooth, expected=expected)
+def _known(x: Array, expected: Array, smooth: bool = False, tolerance: float = 0.0) -> Sample:
+    return Sample((x,), FIRST, smooth=smooth, expected=expected, tolerance=tolerance)
 
 
 def _half(dtype: str) -> Sample:
@@ -59,6 +59,8 @@ SMALL = (
     Sample((normal(2, 1),), FIRST),
     Sample((normal(2, 0),), FIRST),
 )
+
+NEAR_ZERO = real(5e-200, INF, NAN, 2**-1074)
 
 SAMPLES: Table = {
     "sum": [
@@ -130,6 +132,25 @@ SAMPLES: Table = {
         _known(real(NAN, INF), np.array(NAN)),
         _known(np.zeros((0, 2)), real(-INF, -INF)),
         Sample((real(1000, 1000, dtype="float32"),), FIRST),
+        *over(FLOATS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
+    ],
+    "norm": [
+        *SMALL[:2],
+        *_every_way(normal(2, 3, 2)),
+        Sample((normal(2, 3, dtype="complex128"),), {"axis": (1,), "keepdims": False}),
+        Sample((normal(2, 3, 2, dtype="complex128"),), {"axis": (0, 2), "keepdims": True}),
+        _known(np.zeros((0, 2)), real(0, 0)),
+        _known(
+            real([3e200, 0, 3, INF], [4e200, 0, 4, -1]), real(5e200, 0, 5, INF), tolerance=1e-15
+        ),
+        _known(
+            real([3e-200, -INF, NAN, 2**-1074], [4e-200, INF, 0, 0]), NEAR_ZERO, tolerance=1e-15
+        ),
+        _known(np.array([3e200j, 4e200]), np.array(5e200), tolerance=1e-15),
+        _known(real(NAN, INF), np.array(NAN)),
+        _known(real(3e30, 4e30, dtype="float32"), np.array(5e30, "float32"), tolerance=1e-7),
+        _known(real(300, 400, dtype="float16"), np.array(500, "float16")),
+        Sample((real(3e-200, 4e-200),), FIRST, smooth=False),
         *over(FLOATS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
     "sum_to": [
