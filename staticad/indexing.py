@@ -1,201 +1,27 @@
-"""x[index] and x.at[index]: NumPy's indexing, written in slice, reshape, gather and scatter.
-
-An index is read once into items, one for each axis that it names; what NumPy's rules say
-about the order of the result's axes is decided from them, for reading and writing alike.
-"""
+"""x[index] and x.at[index]: NumPy's indexing, written in slice, reshape, gather and scatter."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from types import EllipsisType
 from typing import Any
 
-import numpy as np
-
-from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
-from staticad_schema.handle import Handle
 from staticad_schema.shapes import broadcast_shapes
-from staticad_schema.types import INT64, INTEGER, KINDS
 
 from .building import build
+from .indices import Index, Item, index_tensor, iota, read_index, reshaped
 from .numbers import stored
-
-Index = Any
-
-
-@dataclass(frozen=True)
-class Item:
-    """One part of an index: kind "new", "slice", "all", "int" or "array".
-
-    apart: whether an ellipsis stands before it, also one that stands for no axes.
-    """
-
-    kind: str
-    axis: int = -1
-    value: Any = None
-    apart: bool = False
-
-
-def read_index(x: Handle, index: Index) -> list[Item]:
-    """The items of an index, one an axis of x and one a None.  Raises GraphError."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    shape = x.type.shape
-    named = 0
-    ellipses = 0
-    for part in parts:
-        if isinstance(part, EllipsisType):
-            ellipses += 1
-        elif part is not None:
-            named += 1
-    if ellipses > 1 or named > len(shape):
-        raise ShapeError(
-            "more than one ellipsis" if ellipses > 1 else "too many indices",
-            expected="one `...` at most" if ellipses > 1 else f"{len(shape)} at most",
-            found=f"{ellipses} of them" if ellipses > 1 else f"{named} for {x.describe()}",
-        )
-    if not ellipses:
-        parts.append(...)
-    items: list[Item] = []
-    axis = 0
-    apart = False
-    for part in parts:
-        if isinstance(part, EllipsisType):
-            for _ in range(len(shape) - named):
-                items.append(Item("all", axis))
-                axis += 1
-            apart = True
-            continue
-        item = Item("new") if part is None else _item(x, part, axis)
-        axis += part is not None
-        items.append(replace(item, apart=True) if apart else item)
-        apart = False
-    return items
-
-
-def _item(x: Handle, part: Any, axis: int) -> Item:
-    size = x.type.shape[axis]
-    if isinstance(part, slice):
-        return _slice_item(part, axis, size)
-    if isinstance(part, bool | np.bool_):
-        raise _mask_error(part)
-    if isinstance(part, int | np.integer):
-        return Item("int", axis, _whole(int(part), size, axis))
-    if isinstance(part, Handle):
-        kind = part.type.kind
-        if kind == "bool":
-            raise _mask_error(part.describe())
-        if kind not in INTEGER:
-            raise DTypeError(
-                "an index is of a floating dtype" if kind != "bool" else "an index is a mask",
-                expected="integers",
-                found=part.describe(),
-                hint="cast it to int64",
-            )
-        return Item("array", axis, part)
-    if isinstance(part, list | np.ndarray):
-        array = np.asarray(part)
-        if array.dtype == np.bool_:
-            raise _mask_error(f"an array of dtype bool and shape {array.shape}")
-        if array.size == 0 and isinstance(part, list):
-            array = array.astype(INT64)
-        if array.dtype in KINDS and KINDS[array.dtype] in INTEGER:
-            _check_bounds(array, size, axis)
-            return Item("array", axis, x.graph.constant(array))
-        raise DTypeError(
-            "an index is no integer array",
-            expected="integers",
-            found=f"an array of dtype {array.dtype}",
-        )
-    if isinstance(part, dims.Dim):
-        return Item("int", axis, part)
-    raise UsageError(
-        "not an index",
-        expected="an integer, a slice, None, `...`, or integers in an array, list or tensor",
-        found=f"{part!r:.80}, a {type(part).__name__}",
-    )
-
-
-def _mask_error(found: Any) -> ArgumentError:
-    return ArgumentError(
-        "boolean masks are no index: the size of the result would depend on data",
-        expected="integers, slices, None or `...`",
-        found=str(found),
-        hint="use where(mask, x, 0), or multiply by the mask",
-    )
-
-
-def _whole(index: int, size: Size, axis: int) -> Size:
-    """The index counted from the front."""
-    if isinstance(size, int) and not -size <= index < size:
-        raise ShapeError(
-            f"index {index} is out of bounds",
-            expected=f"an index from {-size} to {size - 1}" if size else "no index: the size is 0",
-            found=f"index {index} for axis {axis} of size {size}",
-        )
-    return index if index >= 0 or not isinstance(size, int) else size + index
-
-
-def _check_bounds(array: np.ndarray[Any, Any], size: Size, axis: int) -> None:
-    if isinstance(size, int) and array.size:
-        low, high = int(array.min()), int(array.max())
-        _whole(low if low < -size else high, size, axis)
-
-
-def _slice_item(part: slice, axis: int, size: Size) -> Item:
-    step = 1 if part.step is None else part.step
-    for value in (part.start, part.stop, step):
-        if value is not None and not isinstance(value, int | np.integer | dims.Dim):
-            raise UsageError(
-                "a slice's bounds are known when the graph is built",
-                expected="integers, or None",
-                found=repr(value),
-            )
-    if isinstance(step, dims.Dim) or step == 0:
-        raise ArgumentError(
-            "a slice's step is an integer other than 0",
-            expected="a non-zero integer",
-            found=str(step),
-        )
-    step = int(step)
-    start, stop = (v if isinstance(v, dims.Dim | None) else int(v) for v in (part.start, part.stop))
-    if isinstance(size, int) and not isinstance(start, dims.Dim) and not isinstance(stop, dims.Dim):
-        begin, end, step = slice(start, stop, step).indices(size)
-        if step == 1 and begin == 0 and end >= size:
-            return Item("all", axis)
-        if begin < 0:
-            # Backwards from before the first element: nothing.
-            return Item("slice", axis, (0, 0, step))
-        return Item("slice", axis, (begin, end if end >= 0 else None, step))
-    if step == 1 and stop is None and start in (None, 0):
-        return Item("all", axis)
-    return Item("slice", axis, (start, stop, step))
-
-
-def _block_place(items: list[Item]) -> int | None:
-    """Where the axes of an index array go among the result's: a position in `items`.
-
-    NumPy: where the first array or integer stands if all stand side by side, else in front.
-    None if there is no array, when integers only drop their axes.
-    """
-    if not any(item.kind == "array" for item in items):
-        return None
-    places = [i for i, item in enumerate(items) if item.kind in ("array", "int")]
-    first, *others = range(places[0], places[-1] + 1)
-    adjacent = len(others) + 1 == len(places) and not any(items[i].apart for i in others)
-    return first if adjacent else 0
 
 
 def getitem(x: Any, index: Index) -> Any:
     """x[index], by NumPy's rules.  Raises GraphError."""
-    items = read_index(x, index)
-    place = _block_place(items)
+    read = read_index(x, index)
+    x, items, place = read.x, read.items, read.place
     if place is None:
-        return _without_arrays(x, items)
+        found = _without_arrays(x, items)
+        return found if read.none is None else _emptied(found, items, read.none)
     x = _sliced(x, items)
     arrays = [item for item in items if item.kind in ("array", "int")]
-    indices = [_as_array(x, item) for item in arrays]
+    indices = [index_tensor(x, item) for item in arrays]
     axes = tuple(item.axis for item in arrays)
     block = len(broadcast_shapes([i.type.shape for i in indices]))
     # gather puts the axes of the indices first, then those of x that are left.
@@ -209,6 +35,14 @@ def getitem(x: Any, index: Index) -> Any:
             shape.insert(position, 1)
         gathered = build("reshape", (gathered,), {"shape": tuple(shape)})
     return gathered
+
+
+def _emptied(found: Any, items: list[Item], new: int) -> Any:
+    """The result of an index whose item `new` stands for an axis of size 0."""
+    axis = sum(item.kind != "int" for item in items[:new])
+    slices: list[tuple[Any, Any, int]] = [(None, None, 1)] * found.type.ndim
+    slices[axis] = (0, 0, 1)
+    return build("slice", (found,), {"slices": tuple(slices)})
 
 
 def _result_order(items: list[Item], place: int, block: int) -> tuple[list[int], list[int]]:
@@ -266,31 +100,33 @@ def _without_arrays(x: Any, items: list[Item]) -> Any:
     late = [i for i in items if i.kind == "int" and slices[i.axis] == (None, None, 1)]
     late = [i for i in late if not isinstance(x.type.shape[i.axis], int)]
     if late:
-        positions = [_as_array(x, item) for item in late]
+        positions = [index_tensor(x, item) for item in late]
         x = build("gather", (x, *positions), {"axes": tuple(item.axis for item in late)})
-    return _reshaped(x, tuple(kept))
+    return reshaped(x, tuple(kept))
 
 
-def _as_array(x: Any, item: Item) -> Any:
-    if item.kind == "array":
-        return item.value
-    if isinstance(item.value, int):
-        return x.graph.handle(x.graph.scalar(item.value, INT64))
-    # A symbolic position, such as the last of a symbolic axis: all positions, then that one.
-    node = _iota(x, item.axis)
-    picked = build("slice", (node,), {"slices": ((item.value, item.value + 1, 1),)})
-    return build("reshape", (picked,), {"shape": ()})
+COMBINED = {
+    "scatter_set": None,
+    "scatter_add": "add",
+    "scatter_multiply": "multiply",
+    "scatter_max": "maximum",
+    "scatter_min": "minimum",
+}
+"""What puts updates at places, and what it does to two values; None: the update stays."""
 
 
-def _iota(x: Any, axis: int) -> Any:
-    size = x.type.shape[axis]
-    return x.graph.source("iota", {"shape": (size,), "axis": 0, "dtype": INT64})
+def _combined(op: str, part: Any, updates: Any) -> Any:
+    combine = COMBINED[op]
+    return updates if combine is None else build(combine, (part, updates))
 
 
 def scatter(op: str, x: Any, index: Index, updates: Any) -> Any:
-    """x with `updates` set ("scatter_set") or added ("scatter_add") at x[index]."""
-    items = read_index(x, index)
-    place = _block_place(items)
+    """x with `updates` put at x[index] as one of COMBINED says."""
+    read = read_index(x, index)
+    x, items, place = read.x, read.items, read.place
+    if read.none is not None:
+        _fitted(x, updates, _emptied(_without_arrays(x, items), items, read.none).type.shape)
+        return x
     static = all(isinstance(x.type.shape[i.axis], int) for i in items if i.kind == "int")
     if place is None and static:
         return _slice_scattered(op, x, items, updates)
@@ -325,25 +161,25 @@ def scatter(op: str, x: Any, index: Index, updates: Any) -> Any:
     first = joint.index(("block", 0)) if block_shape else 0
     for item in items:
         if item.kind == "slice":
-            positions = build("slice", (_iota(x, item.axis),), {"slices": (item.value,)})
+            positions = build("slice", (iota(x, item.axis),), {"slices": (item.value,)})
             at = joint.index(("slice", item.axis))
             after = len(joint) - at - 1
             shape = (target[item.axis],) + (1,) * after
-            indices.append(_reshaped(positions, shape))
+            indices.append(reshaped(positions, shape))
             axes.append(item.axis)
         elif item.kind in ("array", "int"):
-            array = _as_array(x, item)
+            array = index_tensor(x, item)
             after = len(joint) - first - len(block_shape)
             shape = array.type.shape + (1,) * after if array.type.shape else ()
-            indices.append(_reshaped(array, shape))
+            indices.append(reshaped(array, shape))
             axes.append(item.axis)
     if not axes:
-        return build("add", (x, updates)) if op == "scatter_add" else updates
+        return _combined(op, x, updates)
     return build(op, (x, updates, *indices), {"axes": tuple(axes)})
 
 
 def _slice_scattered(op: str, x: Any, items: list[Item], updates: Any) -> Any:
-    """x with `updates` set or added at integers and slices."""
+    """x with `updates` put at integers and slices, where no element is met twice."""
     slices = _slices(x, items)
     part = build("slice", (x,), {"slices": slices})
     result = tuple(
@@ -351,14 +187,8 @@ def _slice_scattered(op: str, x: Any, items: list[Item], updates: Any) -> Any:
         for item in items
         if item.kind != "int"
     )
-    updates = _reshaped(_fitted(x, updates, result), part.type.shape)
-    if op == "scatter_add":
-        updates = build("add", (part, updates))
+    updates = _combined(op, part, reshaped(_fitted(x, updates, result), part.type.shape))
     return build("slice_set", (x, updates), {"slices": slices})
-
-
-def _reshaped(x: Any, shape: Shape) -> Any:
-    return x if x.type.shape == shape else build("reshape", (x,), {"shape": shape})
 
 
 def _fitted(x: Any, updates: Any, shape: Shape) -> Any:

@@ -25,7 +25,7 @@ from .shape import batch_size, moved_axis, reshape, with_batch, zeros
 
 def in_range(indices: Array, size: int, axis: int) -> Array:
     """The indices counted from the front.  Raises ExecutionError if one is out of range."""
-    indices = indices.astype(np.int64, copy=False)
+    # Before they are int64, which the largest of uint64 are not.
     outside = (indices < -size) | (indices >= size)
     if outside.any():
         raise ExecutionError(
@@ -35,6 +35,7 @@ def in_range(indices: Array, size: int, axis: int) -> Array:
             else f"no index: axis {axis} has size 0",
             found=str(indices[outside].flat[0]),
         )
+    indices = indices.astype(np.int64, copy=False)
     return np.where(indices < 0, indices + size, indices)
 
 
@@ -60,7 +61,7 @@ def check_indices(indices: Sequence[Operand]) -> Shape:
     return broadcast_shapes(i.shape for i in indices)
 
 
-def _check_indexed(x: Operand, indices: Sequence[Operand], axes: Ints) -> Shape:
+def check_indexed(x: Operand, indices: Sequence[Operand], axes: Ints) -> Shape:
     """The shape of what the indices select."""
     if len(indices) != len(axes) or not axes:
         raise ArgumentError(
@@ -152,10 +153,10 @@ def gather(x: Operand, *indices: Operand, axes: Ints) -> TensorType:
 
     The result has the axes of the indices first, then the axes of x that are not indexed.
     """
-    return x.with_shape(_check_indexed(x, indices, axes))
+    return x.with_shape(check_indexed(x, indices, axes))
 
 
-def _rows(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]:
+def rows_of(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]:
     """A copy of x with the indexed axes first, and the flat positions on them in row-major
     order.  Flat, because NumPy may visit broadcast indices in the order of their memory."""
     front, places = _front(x, indices, axes)
@@ -167,7 +168,7 @@ def _rows(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]
 
 
 def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-    out, rows = _rows(x, indices, axes)
+    out, rows = rows_of(x, indices, axes)
     width = math.prod(out.shape[len(axes) :])
     table = out.reshape(math.prod(out.shape[: len(axes)]), width)
     table[rows] = updates.reshape(len(rows), width)
@@ -195,18 +196,21 @@ def _grad_scatter_set(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) 
     return (untouched, kept, *(None for _ in indices))
 
 
-def _tangent(tangent: Any, primal: Any) -> Any:
+def tangent_of(tangent: Any, primal: Any) -> Any:
+    """The tangent, zeros if there is none."""
     return zeros(primal, primal.type.shape) if tangent is None else tangent
 
 
 def _jvp_scatter_set(
     operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints
 ) -> Any:
-    pushed = (_tangent(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
+    pushed = (tangent_of(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
     return scatter_set(*pushed, *operands[2:], axes=axes)
 
 
-def _batch_scatter(name: str) -> Callable[..., Any]:
+def batch_scatter(name: str) -> Callable[..., Any]:
+    """The batch rule of the named scatter: the same with larger indices or updates."""
+
     def rule(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints) -> Any:
         x, updates, *indices = operands
         size = batch_size(operands, batched)
@@ -224,7 +228,7 @@ def _batch_scatter(name: str) -> Callable[..., Any]:
     numpy=_scatter_set,
     grad=_grad_scatter_set,
     jvp=_jvp_scatter_set,
-    batch=_batch_scatter("scatter_set"),
+    batch=batch_scatter("scatter_set"),
 )
 def scatter_set(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
     """x with `updates` in place of what `gather` of it gives.
@@ -232,12 +236,12 @@ def scatter_set(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> 
     Updates are written in row-major order, so the last one for a place stays.
     """
     same_dtype((x, updates))
-    check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
+    check_equal_shapes(updates.shape, check_indexed(x, indices, axes), "updates")
     return x
 
 
 def _scatter_add(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-    out, rows = _rows(x, indices, axes)
+    out, rows = rows_of(x, indices, axes)
     # add.at on single elements is five times as fast as on whole rows.
     width = math.prod(out.shape[len(axes) :])
     places = rows[:, None] * width + np.arange(width)
@@ -253,7 +257,7 @@ def _grad_scatter_add(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) 
 def _jvp_scatter_add(
     operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints
 ) -> Any:
-    pushed = (_tangent(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
+    pushed = (tangent_of(t, o) for t, o in zip(tangents[:2], operands[:2], strict=True))
     return scatter_add(*pushed, *operands[2:], axes=axes)
 
 
@@ -261,12 +265,12 @@ def _jvp_scatter_add(
     numpy=_scatter_add,
     grad=_grad_scatter_add,
     jvp=_jvp_scatter_add,
-    batch=_batch_scatter("scatter_add"),
+    batch=batch_scatter("scatter_add"),
     widen=True,
 )
 def scatter_add(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
     """x with `updates` added at the places that `gather` of it reads; repeated places add up."""
     if same_dtype((x, updates)) == BOOL:
         raise DTypeError("bool does not add", expected="a numeric dtype", found="bool")
-    check_equal_shapes(updates.shape, _check_indexed(x, indices, axes), "updates")
+    check_equal_shapes(updates.shape, check_indexed(x, indices, axes), "updates")
     return x
