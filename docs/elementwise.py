@@ -29,9 +29,10 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("acos", "asin", "atanh"), ([-0.5, 0.0, 0.5],)),
     **dict.fromkeys(("abs", "ceil", "floor", "negative", "positive", "round", "sign"), SIGNED),
     **dict.fromkeys(("sigmoid", "signbit", "sinh", "tanh", "trunc"), SIGNED),
+    **dict.fromkeys(("log_sigmoid", "softplus"), SIGNED),
     **dict.fromkeys(("isfinite", "isinf", "isnan"), ([1.0, np.inf, np.nan],)),
     **dict.fromkeys(("conj", "imag", "real"), ([1 + 2j, 3j],)),
-    **dict.fromkeys(("floor_divide", "remainder"), ([-7, 7], 3)),
+    **dict.fromkeys(("floor_divide", "fmod", "remainder"), ([-7, 7], 3)),
     **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ([6, 5], 3)),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ([6, -6], 1)),
     **dict.fromkeys(
@@ -40,7 +41,8 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "acosh": ([1.0, 2.0],), "atan2": ([1.0, -1.0], [0.0, -1.0]), "bitwise_invert": ([0, 5],),
     "copysign": ([1.0, 2.0], [-0.0, 3.0]), "logical_not": ([True, False],),
     "hypot": ([3.0, 5.0], [4.0, 12.0]), "nextafter": ([1.0, 2.0], 2.0),
-    "xlogy": ([0.0, 2.0], [0.0, 3.0]),
+    "cbrt": ([-8.0, 1.0, 27.0],), "logit": ([0.0, 0.5, 0.9],),
+    "xlog1py": ([0.0, 2.0], [-1.0, 3.0]), "xlogy": ([0.0, 2.0], [0.0, 3.0]),
 }  # fmt: skip
 
 ADMITTED = {

@@ -16,7 +16,7 @@ FUNCTIONS = {
     **dict.fromkeys(("cat", "concatenate", "hstack", "vstack"), "sad.concat"),
     **dict.fromkeys(("dot", "mm", "bmm", "batch_matmul", "inner"), "sad.matmul, or a @ b"),
     **dict.fromkeys(("absolute", "fabs"), "sad.abs"),
-    **dict.fromkeys(("mod", "fmod"), "sad.remainder, or a % b"),
+    "mod": "sad.remainder, or a % b",
     **dict.fromkeys(("floordiv", "floor_div"), "sad.floor_divide, or a // b"),
     **dict.fromkeys(("gather", "index_select", "embedding_lookup"), "sad.take, or x[indices]"),
     **dict.fromkeys(("clamp", "clip_by_value"), "sad.clip"),

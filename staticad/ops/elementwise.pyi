@@ -19,6 +19,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "cbrt",
     "ceil",
     "conj",
     "copysign",
@@ -29,9 +30,11 @@ __all__ = [
     "erf",
     "erfc",
     "exp",
+    "exp2",
     "expm1",
     "floor",
     "floor_divide",
+    "fmod",
     "greater",
     "greater_equal",
     "hypot",
@@ -45,11 +48,14 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "log_sigmoid",
     "logaddexp",
+    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "maximum",
     "minimum",
     "multiply",
@@ -62,17 +68,20 @@ __all__ = [
     "reciprocal",
     "remainder",
     "round",
+    "rsqrt",
     "sigmoid",
     "sign",
     "signbit",
     "sin",
     "sinh",
+    "softplus",
     "sqrt",
     "square",
     "subtract",
     "tan",
     "tanh",
     "trunc",
+    "xlog1py",
     "xlogy",
 ]
 
@@ -272,6 +281,19 @@ def bitwise_xor(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     array([5, 6])
     """
 
+def cbrt(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """The real cube root, negative for negative x; its derivative at 0 is +inf.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.cbrt([-8.0, 1.0, 27.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([-2.,  1.,  3.], dtype=float32)
+    """
+
 def ceil(x: Operand, /, *, name: str | None = None) -> Tensor:
     """The smallest integer that is at least x, in x's dtype.
 
@@ -403,6 +425,19 @@ def exp(x: Operand, /, *, name: str | None = None) -> Tensor:
     array([1.649, 2.718, 7.389], dtype=float32)
     """
 
+def exp2(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """2 to the power of x.
+
+    x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
+    Raises DTypeError for other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.exp2([0.5, 1.0, 2.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([1.414, 2.   , 4.   ], dtype=float32)
+    """
+
 def expm1(x: Operand, /, *, name: str | None = None) -> Tensor:
     """exp(x) - 1, accurate near 0.
 
@@ -440,6 +475,19 @@ def floor_divide(x: Operand, y: Operand, /, *, name: str | None = None) -> Tenso
     ...     y = sad.floor_divide([-7, 7], 3)
     >>> sad.Session(graph).run(y)
     array([-3,  2])
+    """
+
+def fmod(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
+    """x - y * trunc(x / y), of the sign of x, as C's.  Integers: 0 where y is 0.
+
+    x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
+    dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.fmod([-7, 7], 3)
+    >>> sad.Session(graph).run(y)
+    array([-1,  1])
     """
 
 def greater(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
@@ -614,6 +662,19 @@ def log2(x: Operand, /, *, name: str | None = None) -> Tensor:
     array([-1.,  0.,  1.], dtype=float32)
     """
 
+def log_sigmoid(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """log(sigmoid(x)), which is -softplus(-x).
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.log_sigmoid([-1.5, 0.0, 2.5])
+    >>> sad.Session(graph).run(y).round(3)
+    array([-1.701, -0.693, -0.079], dtype=float32)
+    """
+
 def logaddexp(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     """log(exp(x) + exp(y)) without overflow.
 
@@ -625,6 +686,19 @@ def logaddexp(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     ...     y = sad.logaddexp([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y).round(3)
     array([2.313, 2.693, 3.313], dtype=float32)
+    """
+
+def logaddexp2(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
+    """log2(2**x + 2**y) without overflow.
+
+    x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
+    Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.logaddexp2([1.0, 2.0, 3.0], 2.0)
+    >>> sad.Session(graph).run(y).round(3)
+    array([2.585, 3.   , 3.585], dtype=float32)
     """
 
 def logical_and(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
@@ -677,6 +751,20 @@ def logical_xor(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor
     ...     y = sad.logical_xor([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
     array([False,  True, False])
+    """
+
+def logit(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; -inf at 0, inf at 1, with derivative +inf;
+    NaN outside, and its derivative too.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.logit([0.0, 0.5, 0.9])
+    >>> sad.Session(graph).run(y).round(3)
+    array([ -inf, 0.   , 2.197], dtype=float32)
     """
 
 def maximum(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
@@ -835,6 +923,19 @@ def round(x: Operand, /, *, name: str | None = None) -> Tensor:
     array([-2.,  0.,  2.], dtype=float32)
     """
 
+def rsqrt(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """1 / sqrt(x); infinite at 0.
+
+    x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
+    Raises DTypeError for other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.rsqrt([0.5, 1.0, 2.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([1.414, 1.   , 0.707], dtype=float32)
+    """
+
 def sigmoid(x: Operand, /, *, name: str | None = None) -> Tensor:
     """1 / (1 + exp(-x)).
 
@@ -898,6 +999,19 @@ def sinh(x: Operand, /, *, name: str | None = None) -> Tensor:
     ...     y = sad.sinh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
     array([-2.129,  0.   ,  6.05 ], dtype=float32)
+    """
+
+def softplus(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """log(1 + exp(x)), to the last digit on both sides: there is no cut-off.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.softplus([-1.5, 0.0, 2.5])
+    >>> sad.Session(graph).run(y).round(3)
+    array([0.201, 0.693, 2.579], dtype=float32)
     """
 
 def sqrt(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -976,6 +1090,19 @@ def trunc(x: Operand, /, *, name: str | None = None) -> Tensor:
     ...     y = sad.trunc([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
     array([-1.,  0.,  2.], dtype=float32)
+    """
+
+def xlog1py(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
+    """x * log(1 + y), accurate for small y, and 0 where x is 0, whatever number y is.
+
+    x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
+    Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.xlog1py([0.0, 2.0], [-1.0, 3.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([0.   , 2.773], dtype=float32)
     """
 
 def xlogy(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:

@@ -182,6 +182,18 @@ DOCS = {
     >>> sad.Session(graph).run(y)
     array([5, 6])
     """,
+    "cbrt": """
+    The real cube root, negative for negative x; its derivative at 0 is +inf.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.cbrt([-8.0, 1.0, 27.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([-2.,  1.,  3.], dtype=float32)
+    """,
     "ceil": """
     The smallest integer that is at least x, in x's dtype.
 
@@ -303,6 +315,18 @@ DOCS = {
     >>> sad.Session(graph).run(y).round(3)
     array([1.649, 2.718, 7.389], dtype=float32)
     """,
+    "exp2": """
+    2 to the power of x.
+
+    x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
+    Raises DTypeError for other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.exp2([0.5, 1.0, 2.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([1.414, 2.   , 4.   ], dtype=float32)
+    """,
     "expm1": """
     exp(x) - 1, accurate near 0.
 
@@ -338,6 +362,18 @@ DOCS = {
     ...     y = sad.floor_divide([-7, 7], 3)
     >>> sad.Session(graph).run(y)
     array([-3,  2])
+    """,
+    "fmod": """
+    x - y * trunc(x / y), of the sign of x, as C's.  Integers: 0 where y is 0.
+
+    x, y: integers or floats.  Returns a tensor of the shape they broadcast to and their common
+    dtype.  Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.fmod([-7, 7], 3)
+    >>> sad.Session(graph).run(y)
+    array([-1,  1])
     """,
     "greater": """
     Whether x > y.
@@ -498,6 +534,18 @@ DOCS = {
     >>> sad.Session(graph).run(y)
     array([-1.,  0.,  1.], dtype=float32)
     """,
+    "log_sigmoid": """
+    log(sigmoid(x)), which is -softplus(-x).
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.log_sigmoid([-1.5, 0.0, 2.5])
+    >>> sad.Session(graph).run(y).round(3)
+    array([-1.701, -0.693, -0.079], dtype=float32)
+    """,
     "logaddexp": """
     log(exp(x) + exp(y)) without overflow.
 
@@ -509,6 +557,18 @@ DOCS = {
     ...     y = sad.logaddexp([1.0, 2.0, 3.0], 2.0)
     >>> sad.Session(graph).run(y).round(3)
     array([2.313, 2.693, 3.313], dtype=float32)
+    """,
+    "logaddexp2": """
+    log2(2**x + 2**y) without overflow.
+
+    x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
+    Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.logaddexp2([1.0, 2.0, 3.0], 2.0)
+    >>> sad.Session(graph).run(y).round(3)
+    array([2.585, 3.   , 3.585], dtype=float32)
     """,
     "logical_and": """
     x and y, of bools.
@@ -557,6 +617,19 @@ DOCS = {
     ...     y = sad.logical_xor([True, True, False], [True, False, False])
     >>> sad.Session(graph).run(y)
     array([False,  True, False])
+    """,
+    "logit": """
+    log(x / (1 - x)), the inverse of sigmoid; -inf at 0, inf at 1, with derivative +inf;
+    NaN outside, and its derivative too.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.logit([0.0, 0.5, 0.9])
+    >>> sad.Session(graph).run(y).round(3)
+    array([ -inf, 0.   , 2.197], dtype=float32)
     """,
     "maximum": """
     The larger of x and y, or NaN if either is; in a tie each has half the derivative.
@@ -702,6 +775,18 @@ DOCS = {
     >>> sad.Session(graph).run(y)
     array([-2.,  0.,  2.], dtype=float32)
     """,
+    "rsqrt": """
+    1 / sqrt(x); infinite at 0.
+
+    x: floats or complex numbers.  Returns a tensor of the same shape and the same dtype.
+    Raises DTypeError for other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.rsqrt([0.5, 1.0, 2.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([1.414, 1.   , 0.707], dtype=float32)
+    """,
     "sigmoid": """
     1 / (1 + exp(-x)).
 
@@ -761,6 +846,18 @@ DOCS = {
     ...     y = sad.sinh([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y).round(3)
     array([-2.129,  0.   ,  6.05 ], dtype=float32)
+    """,
+    "softplus": """
+    log(1 + exp(x)), to the last digit on both sides: there is no cut-off.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.softplus([-1.5, 0.0, 2.5])
+    >>> sad.Session(graph).run(y).round(3)
+    array([0.201, 0.693, 2.579], dtype=float32)
     """,
     "sqrt": """
     The square root; its derivative at 0 is +inf.
@@ -833,6 +930,18 @@ DOCS = {
     ...     y = sad.trunc([-1.5, 0.0, 2.5])
     >>> sad.Session(graph).run(y)
     array([-1.,  0.,  2.], dtype=float32)
+    """,
+    "xlog1py": """
+    x * log(1 + y), accurate for small y, and 0 where x is 0, whatever number y is.
+
+    x, y: floats.  Returns a tensor of the shape they broadcast to and their common dtype.
+    Raises DTypeError for other dtypes, ShapeError if they do not broadcast.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.xlog1py([0.0, 2.0], [-1.0, 3.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([0.   , 2.773], dtype=float32)
     """,
     "xlogy": """
     x * log(y), and 0 where x is 0, whatever number y is.

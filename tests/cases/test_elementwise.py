@@ -116,6 +116,10 @@ def test_A23_clip_at_its_bounds() -> None:
 def test_A25_log_sigmoid_at_zero() -> None:
     assert grad(lambda x: -sad.logaddexp(0, -x), 0.0) == 0.5
     assert grad(lambda x: sad.log(sad.sigmoid(x)), 0.0) == 0.5
+    assert derivatives(sad.log_sigmoid, 0.0, 4) == [0.5, -0.25, 0, 0.125]
+    assert derivatives(sad.softplus, 0.0, 4) == [0.5, 0.25, 0, -0.125]
+    tails = grad(sad.log_sigmoid, [-800.0, 700.0, inf, -inf])
+    close(tails, [1, math.exp(-700.0), 0, 1])
 
 
 def test_A26_asinh_at_zero() -> None:
@@ -142,6 +146,13 @@ def test_A30_softplus_keeps_its_digits() -> None:
     assert value(lambda x: sad.logaddexp(x, 0), 16.0) == 16.00000011253517
     close(value(lambda x: sad.logaddexp(x, 0), -800.0), 0)
     close(value(lambda x: sad.logaddexp(x, 0), -700.0), math.exp(-700.0))
+    assert value(sad.softplus, 16.0) == 16.00000011253517
+    assert value(sad.log_sigmoid, -16.0) == -16.00000011253517
+    # Up to where the other summand vanishes in rounding, and not an element before.
+    points = np.arange(-60.0, 60.0, 0.25)
+    close(value(sad.softplus, points), np.logaddexp(points, 0), rtol=3e-16)
+    single = points.astype(np.float32)
+    close(value(sad.softplus, single), np.logaddexp(points, 0), rtol=2e-7)
 
 
 @pytest.mark.parametrize(("label", "loss", "gradient"), [(1, 1000, [1, -1]), (0, 0, [0, 0])])

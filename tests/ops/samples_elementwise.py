@@ -121,6 +121,16 @@ SAMPLES: Table = {
         _points("float64", [-1, 7, -7, 7, 1, 5], [1, 2, 2, -2, 0, inf], to=[0, 1, 1, -1, nan, 5]),
         _points("int32", [-21, 21, 5, -(2**31)], [5, -5, 0, -1], to=[4, -4, 0, 0]),
     ],
+    "fmod": [
+        *_two(REALS, second=(0.6, 0.9)),
+        _points(
+            "float64",
+            [-1, 7, -7, 7, 1, 5, inf, -0.0, nan],
+            [1, 2, 2, -2, 0, inf, 2, 3, 1],
+            to=[-0.0, 1, -1, 1, nan, 5, nan, -0.0, nan],
+        ),
+        _points("int32", [-21, 21, 5, -(2**31)], [5, -5, 0, -1], to=[-1, 1, 0, 0]),
+    ],
     "pow": [
         *_two(NUMBERS, 0.5, 2.5, second=(0.5, 2.5)),
         _points(
@@ -168,6 +178,18 @@ SAMPLES: Table = {
     "sqrt": [
         *_one(INEXACT, 0.3, 3.0),
         _points("float64", [0, -0.0, -1, inf, 4], to=[0, -0.0, nan, inf, 2]),
+    ],
+    "exp2": [
+        *_one(INEXACT),
+        _points("float32", [-inf, inf, 0, 128, nan], to=[0, inf, 1, inf, nan]),
+    ],
+    "rsqrt": [
+        *_one(INEXACT, 0.3, 3.0),
+        _points("float64", [0, -0.0, -1, inf, 4], to=[inf, -inf, nan, 0, 0.5]),
+    ],
+    "cbrt": [
+        *_one(FLOATS, 0.3, 3.0),
+        _points("float64", [0, -0.0, -8, -inf, nan, 27], to=[0, -0.0, -2, -inf, nan, 3]),
     ],
     # trigonometry
     "sin": [*_one(INEXACT), _points("float64", [0, -0.0, inf], to=[0, -0.0, nan])],
@@ -228,6 +250,52 @@ SAMPLES: Table = {
             to=[inf, -inf, inf, nan, 1000, 3],
         ),
         _points("float64", [0], [-16], to=[1.1253516838717681e-07], tolerance=1e-15),
+    ],
+    "logaddexp2": [
+        *_two(FLOATS),
+        _points(
+            "float64",
+            [inf, -inf, inf, nan, 1000, -inf, 3],
+            [inf, -inf, -inf, 0, 0, 3, 3],
+            to=[inf, -inf, inf, nan, 1000, 3, 4],
+        ),
+    ],
+    "softplus": [
+        *_one(FLOATS),
+        _points(
+            "float64",
+            [0, inf, -inf, nan, 16, -745, 40],
+            to=[np.log(2), inf, 0, nan, 16.00000011253517, 5e-324, 40],
+            tolerance=1e-15,
+        ),
+        _points("float32", [-103, 104], to=[1e-45, 104]),
+    ],
+    "log_sigmoid": [
+        *_one(FLOATS),
+        _points(
+            "float64",
+            [0, inf, -inf, nan, -16, 745, -40],
+            to=[-np.log(2), 0, -inf, nan, -16.00000011253517, -5e-324, -40],
+            tolerance=1e-15,
+        ),
+    ],
+    "logit": [
+        *_one(FLOATS, 0.2, 0.8),
+        _points(
+            "float64",
+            [0, 1, 0.5, nan, -1, 2, 1e-300, 0.5000000001],
+            to=[-inf, inf, 0, nan, nan, nan, -690.7755278982137, 4.000000330961484e-10],
+            tolerance=1e-15,
+        ),
+    ],
+    "xlog1py": [
+        *_two(FLOATS, 0.5, 2.0),
+        _points(
+            "float64",
+            [0, 0, 0, 2, 0, 1, 2],
+            [-1, inf, -2, -1, nan, 0, 1e-20],
+            to=[0, 0, 0, -inf, nan, 0, 2e-20],
+        ),
     ],
     "xlogy": [
         *_two(FLOATS, 0.5, 2.0),

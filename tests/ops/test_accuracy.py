@@ -24,6 +24,8 @@ TINY = 2.0**-1022
 
 WIDE = (-700.0, -40.0, -5.5, -1.0, -0.3, -1e-9, -1e-200, 1e-300, 1e-5, 0.7, 2.0, 17.0, 300.0)
 POSITIVE = (1e-300, 1e-9, 0.3, 1.0, 1.0 + 1e-9, 2.5, 1e5, 1e300)
+REACH = (1e-200, 1e-9, 0.3, 1.0, 1.0 + 1e-9, 2.5, 1e5, 1e200)
+SHARES = (1e-300, 1e-9, 0.2, 0.3, 0.4999999, 0.5 + 1e-9, 0.7, 0.76, 1 - 1e-12)
 UNIT = (-1 + 1e-12, -0.7, -1e-9, 1e-200, 0.5, 1 - 1e-12)
 ANGLES = (-1000.0, -3.0, -0.5, 1e-200, 1e-9, 1.0, 1.5707, 22.0)
 
@@ -59,6 +61,9 @@ EXACT: dict[str, Exact] = {
     "log2": Exact(lambda x: mp.log(x, 2), (lambda x: 1 / (x * mp.log(2)),), POSITIVE),
     "log10": Exact(mp.log10, (lambda x: 1 / (x * mp.log(10)),), POSITIVE),
     "sqrt": Exact(mp.sqrt, (lambda x: 1 / (2 * mp.sqrt(x)),), POSITIVE),
+    "exp2": Exact(lambda x: mp.mpf(2) ** x, (lambda x: 2**x * mp.log(2),), WIDE),
+    "rsqrt": Exact(lambda x: 1 / mp.sqrt(x), (lambda x: -1 / (2 * mp.sqrt(x) * x),), REACH),
+    "cbrt": Exact(mp.cbrt, (lambda x: 1 / (3 * mp.cbrt(x) ** 2),), POSITIVE),
     "square": Exact(lambda x: x * x, (lambda x: 2 * x,), (-1e100, 1e-100, 3.3)),
     "reciprocal": Exact(lambda x: 1 / x, (lambda x: -1 / x**2,), (-1e-100, 3.0, 1e100)),
     "sin": Exact(mp.sin, (mp.cos,), ANGLES),
@@ -90,6 +95,23 @@ EXACT: dict[str, Exact] = {
         lambda x, y: mp.log(mp.exp(x) + mp.exp(y)),
         (lambda x, y: logistic(x - y), lambda x, y: logistic(y - x)),
         pairs((0.0, -16.0), (0.5, 0.5), (1000.0, 960.0), (-700.0, 3.0), (300.0, -300.0)),
+    ),
+    "logaddexp2": Exact(
+        lambda x, y: mp.log(mp.mpf(2) ** x + mp.mpf(2) ** y, 2),
+        (lambda x, y: 1 / (1 + mp.mpf(2) ** (y - x)), lambda x, y: 1 / (1 + mp.mpf(2) ** (x - y))),
+        pairs((0.0, -16.0), (0.5, 0.5), (1000.0, 960.0), (-700.0, 3.0), (300.0, -300.0)),
+        # 2**x is exp of a rounded argument.
+        slope_ulps=200,
+    ),
+    "softplus": Exact(lambda x: mp.log1p(mp.exp(x)), (logistic,), (*WIDE, 16.0, 40.0, 700.0)),
+    "log_sigmoid": Exact(
+        lambda x: -mp.log1p(mp.exp(-x)), (lambda x: logistic(-x),), (*WIDE, -16.0, 40.0, 700.0)
+    ),
+    "logit": Exact(lambda x: mp.log(x / (1 - x)), (lambda x: 1 / (x * (1 - x)),), SHARES),
+    "xlog1py": Exact(
+        lambda x, y: x * mp.log1p(y),
+        (lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y)),
+        pairs((2.0, 3.0), (1e-300, 1e-300), (5.0, 1e-9), (3.0, -0.999)),
     ),
     "xlogy": Exact(
         lambda x, y: x * mp.log(y),

@@ -33,13 +33,14 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.25, 40.0, np.inf, -np.inf, np.nan,
 
 # C's and NumPy's libraries round the last bits of these differently.
 TRANSCENDENTAL = {
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "erf", "erfc",
-    "exp", "expm1", "hypot", "log", "log10", "log1p", "log2", "logaddexp", "pow", "sigmoid", "sin",
-    "sinh", "tan", "tanh", "xlogy",
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf",
+    "erfc", "exp", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2", "log_sigmoid",
+    "logaddexp", "logaddexp2", "logit", "pow", "sigmoid", "sin", "sinh", "softplus", "tan", "tanh",
+    "xlog1py", "xlogy",
 }  # fmt: skip
 ULPS = 8
 # erfc is exp of a square in the tail: an error of the argument's last bit grows with the square.
-ULPS_OF = {"erfc": 200, "logaddexp": 16, "sinh": 16, "cosh": 16}
+ULPS_OF = {"erfc": 200, "logaddexp": 16, "logaddexp2": 16, "sinh": 16, "cosh": 16}
 
 Case = tuple[tuple[Array, ...], dict[str, DType]]
 

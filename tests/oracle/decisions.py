@@ -29,6 +29,7 @@ NAN_OPERAND = Decision("jax", "a NaN is neither the larger nor the smaller one, 
 BOTH_INFINITE = Decision("torch", "logaddexp(inf, inf): 0.5 each", {5: 0.5})
 ATAN2 = Decision("torch", "atan2'(0, 0) is 0, 0")
 HYPOT = Decision("torch", "limit: x / hypot(x, y), also where the squares overflow")
+LOGIT = Decision("torch", "logit'(0) is +inf, also of -0; outside of 0 to 1 there is no slope")
 
 DECISIONS: dict[str, dict[str, Decision]] = {
     "abs.3": {"vjp0": ABS},
@@ -57,6 +58,10 @@ DECISIONS: dict[str, dict[str, Decision]] = {
     "where_log_guard.0": {
         "vjp0": Decision("torch", "the side that where does not take has gradient 0", {1: 0.0})
     },
+    "cbrt.3": {"vjp0": Decision("jax", "limit: cbrt'(0) is +inf")},
+    "logit.3": {"vjp0": LOGIT},
+    "logit.4": {"vjp0": LOGIT},
+    "logit.5": {"vjp0": LOGIT},
     "logsumexp.11": {
         "vjp0": Decision(
             "jax", "of nothing but -inf: 0; limit: halves of large equals", {0: 0.0, 1: 0.0}

@@ -147,6 +147,25 @@ def remainder(x: Operand, y: Operand) -> TensorType:
     return same(REAL, x, y)
 
 
+def _truncated_quotient(x: Any, y: Any, out: Any) -> Any:
+    # From the exact remainder: a rounded x / y may lie on the other side of an integer.
+    return OPS["round"](divide(subtract(x, out), y))
+
+
+@pointwise(
+    numpy=np.fmod,
+    expr={
+        "float": _FMOD,
+        "int": "({y} == 0 || {y} == -1 ? 0 : {x} % {y})",
+        "uint": "({y} == 0 ? 0 : {x} % {y})",
+    },
+    d=(lambda x, y, out: 1, lambda x, y, out: negative(_truncated_quotient(x, y, out))),
+)
+def fmod(x: Operand, y: Operand) -> TensorType:
+    """x - y * trunc(x / y), of the sign of x, as C's.  Integers: 0 where y is 0."""
+    return same(REAL, x, y)
+
+
 def _root(x: Array, out: Array) -> None:
     # C's pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf; the square roots are -0 and NaN.
     np.add(x, 0, out)

@@ -8,6 +8,7 @@ from .arithmetic import (
     copysign,
     divide,
     floor_divide,
+    fmod,
     multiply,
     multiply_no_nan,
     negative,
@@ -44,10 +45,21 @@ from .comparison import (
     signbit,
 )  # fmt: skip
 from .conversion import cast, conj, imag, real
-from .exponential import exp, expm1, log, log1p, log2, log10, sqrt
+from .exponential import cbrt, exp, exp2, expm1, log, log1p, log2, log10, rsqrt, sqrt
 from .rounding import ceil, floor, nextafter, round, trunc
 from .selection import clip, maximum, minimum, where
-from .special import erf, erfc, logaddexp, sigmoid, xlogy
+from .special import (
+    erf,
+    erfc,
+    log_sigmoid,
+    logaddexp,
+    logaddexp2,
+    logit,
+    sigmoid,
+    softplus,
+    xlog1py,
+    xlogy,
+)  # fmt: skip
 from .trigonometric import (
     acos,
     acosh,
@@ -68,11 +80,12 @@ from .trigonometric import (
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "cast", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "erf", "erfc",
-    "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal", "hypot", "imag",
-    "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
-    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
-    "multiply", "multiply_no_nan", "negative", "nextafter", "not_equal", "positive", "pow", "real",
-    "reciprocal", "remainder", "round", "sigmoid", "sign", "signbit", "sin", "sinh", "sqrt",
-    "square", "subtract", "tan", "tanh", "trunc", "where", "xlogy",
+    "cast", "cbrt", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "erf",
+    "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "greater", "greater_equal",
+    "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p",
+    "log2", "log_sigmoid", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logit", "maximum", "minimum", "multiply", "multiply_no_nan", "negative",
+    "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "round",
+    "rsqrt", "sigmoid", "sign", "signbit", "sin", "sinh", "softplus", "sqrt", "square", "subtract",
+    "tan", "tanh", "trunc", "where", "xlog1py", "xlogy",
 ]  # fmt: skip

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ..op import Operand
-from ..types import INEXACT, Array, TensorType
-from .arithmetic import add, divide, reciprocal
+from ..types import FLOATING, INEXACT, Array, TensorType
+from .arithmetic import add, divide, multiply, reciprocal
 from .pointwise import pointwise, same
 
 
 @pointwise(numpy=np.exp, expr="exp({x})", d=lambda x, out: out)
 def exp(x: Operand) -> TensorType:
     """e to the power of x."""
+    return same(INEXACT, x)
+
+
+@pointwise(numpy=np.exp2, expr="exp2({x})", d=lambda x, out: multiply(out, math.log(2)))
+def exp2(x: Operand) -> TensorType:
+    """2 to the power of x."""
     return same(INEXACT, x)
 
 
@@ -63,3 +70,31 @@ def log10(x: Operand) -> TensorType:
 def sqrt(x: Operand) -> TensorType:
     """The square root; its derivative at 0 is +inf."""
     return same(INEXACT, x)
+
+
+def _rsqrt(x: Array) -> Array:
+    result: Array = np.reciprocal(np.sqrt(x))
+    return result
+
+
+@pointwise(
+    numpy=_rsqrt,
+    expr="(1 / sqrt({x}))",
+    # A quotient: the cube of out overflows where it does not.
+    d=lambda x, out: multiply(divide(out, x), -0.5),
+)
+def rsqrt(x: Operand) -> TensorType:
+    """1 / sqrt(x); infinite at 0."""
+    return same(INEXACT, x)
+
+
+def _cbrt_slope(x: Any, out: Any) -> Any:
+    # Of the root's reciprocal, whose derivatives at 0 are infinite, of the side's sign.
+    inverse = reciprocal(out)
+    return multiply(inverse, divide(inverse, 3.0))
+
+
+@pointwise(numpy=np.cbrt, expr="cbrt({x})", d=_cbrt_slope)
+def cbrt(x: Operand) -> TensorType:
+    """The real cube root, negative for negative x; its derivative at 0 is +inf."""
+    return same(FLOATING, x)

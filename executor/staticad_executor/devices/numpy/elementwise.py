@@ -145,6 +145,33 @@ def _sigmoid(x: Array, out: Array) -> None:
     np.divide(top, small, out)
 
 
+def _rsqrt(x: Array, out: Array) -> None:
+    np.sqrt(x, out)
+    np.reciprocal(out, out)
+
+
+def _tail(x: Array) -> Array:
+    """log(1 + exp(-|x|)), what softplus adds to the larger of x and 0."""
+    small = np.empty(x.shape, x.dtype)
+    np.abs(x, small)
+    np.negative(small, small)
+    np.exp(small, small)
+    np.log1p(small, small)
+    return small
+
+
+def _softplus(x: Array, out: Array) -> None:
+    tail = _tail(x)
+    np.maximum(x, _ZEROS[x.dtype], out=out)
+    np.add(out, tail, out)
+
+
+def _log_sigmoid(x: Array, out: Array) -> None:
+    tail = _tail(x)
+    np.minimum(x, _ZEROS[x.dtype], out=out)
+    np.subtract(out, tail, out)
+
+
 # NumPy wants the output of these two by keyword.
 def _maximum(x: Array, y: Array, out: Array) -> None:
     np.maximum(x, y, out=out)
@@ -169,6 +196,9 @@ _SPECIAL: dict[str, Function] = {
     "where": _where,
     "cast": _cast,
     "sigmoid": _sigmoid,
+    "rsqrt": _rsqrt,
+    "softplus": _softplus,
+    "log_sigmoid": _log_sigmoid,
     "maximum": _maximum,
     "minimum": _minimum,
     "clip": _clip,
@@ -179,15 +209,18 @@ _FLOAT_SPECIAL: dict[str, Function] = {"pow": float_power}
 # Not among them: pow (1 ** NaN is 1), hypot, copysign, comparisons and choices.
 _SPREAD_NAN = frozenset(
     {
-        "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "conj",
-        "cos", "cosh", "divide", "exp", "expm1", "floor", "log", "log10", "log1p", "log2",
-        "maximum", "minimum", "multiply", "negative", "positive", "reciprocal", "round",
-        "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+        "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil",
+        "conj", "cos", "cosh", "divide", "exp", "exp2", "expm1", "floor", "fmod", "log", "log10",
+        "log1p", "log2", "log_sigmoid", "logit", "maximum", "minimum", "multiply", "negative",
+        "positive", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "softplus",
+        "sqrt", "square", "subtract", "tan", "tanh", "trunc",
     }
 )  # fmt: skip
 
 _SCALAR: dict[str, Function] = {"multiply_no_nan": _multiply_no_nan_scalar}
-_OVERLAPPING = frozenset({"sigmoid", "cast", "clip", "relu", "maximum", "minimum"})
+_OVERLAPPING = frozenset(
+    {"sigmoid", "cast", "clip", "relu", "maximum", "minimum", "softplus", "log_sigmoid"}
+)
 
 # Ops whose meaning asks for the dtype first; on floats it is this ufunc.
 _FLOAT_UFUNCS: dict[str, np.ufunc] = {
