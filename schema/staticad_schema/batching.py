@@ -38,25 +38,12 @@ def batched(
             found=definition.name,
         )
     if definition.batch == "elementwise":
-        return definition(*aligned(operands, mapped), **given)
+        return definition(*shape.aligned(operands, mapped), **given)
     if definition.batch == "map":
         return _unrolled(definition, operands, mapped, given)
     inputs = (tuple(operands),) if definition.variadic else tuple(operands)
     complete = definition.attributes(given)
     return definition.call_rule(definition.batch, (*inputs, mapped), complete)
-
-
-def aligned(operands: Sequence[Any], mapped: Sequence[bool]) -> list[Any]:
-    """The operands with axes of size 1 behind the batch axis, so that examples broadcast."""
-    rank = max(x.type.ndim - m for x, m in zip(operands, mapped, strict=True))
-    out = []
-    for x, is_mapped in zip(operands, mapped, strict=True):
-        missing = rank + 1 - x.type.ndim
-        if is_mapped and missing:
-            size, *rest = x.type.shape
-            x = shape.reshape(x, shape=(size, *(1,) * missing, *rest))
-        out.append(x)
-    return out
 
 
 def _unrolled(

@@ -27,7 +27,7 @@ def elementwise_ops() -> list[Op]:
         for name in sorted(OPS)
         if OPS[name].elementwise
         and not OPS[name].parameters
-        and OPS[name].family != "nn"
+        and OPS[name].family != "activations"
         and name not in BY_HAND
     ]
 

@@ -32,6 +32,30 @@ SAMPLES: Table = {
         Sample((normal(0, 2),), {"approximate": False}),
         Sample((normal(2, 1),), {"approximate": True}),
     ],
+    **{
+        name: [
+            Sample((normal(2, 3),)),
+            Sample((10 * normal(7),)),
+            *over(FLOATS, lambda d: Sample((3 * normal(5).astype(d),))),
+            Sample((normal(0, 2),)),
+            Sample((normal(2, 1),)),
+            Sample(
+                (real(0.0, -0.0, 1e4, -1e4, INF, -INF, NAN),),
+                smooth=False,
+                expected=real(0.0, -0.0, 1e4, -0.0, INF, 0.0, NAN),
+            ),
+        ]
+        for name in ("silu", "mish")
+    },
+    "softsign": [
+        Sample((normal(2, 3),)),
+        *over(FLOATS, lambda d: Sample((3 * normal(5).astype(d),))),
+        Sample(
+            (real(0.0, -0.0, 1.0, -3.0, INF, -INF, NAN),),
+            smooth=False,
+            expected=real(0.0, -0.0, 0.5, -0.75, 1.0, -1.0, NAN),
+        ),
+    ],
     "softmax": [
         *(Sample((normal(2, 3, 2),), {"axis": axis}) for axis in (0, 1, 2)),
         *over(FLOATS, lambda d: Sample((normal(2, 3).astype(d),), {"axis": 1})),

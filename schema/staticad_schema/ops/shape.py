@@ -34,6 +34,19 @@ def with_batch(x: Any, batched: bool, size: Size) -> Any:
     return x if batched else broadcast_to(x, shape=(size, *x.type.shape))
 
 
+def aligned(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
+    """The operands with axes of size 1 behind the batch axis, so that examples broadcast."""
+    rank = max(x.type.ndim - b for x, b in zip(operands, batched, strict=True))
+    out = []
+    for x, is_batched in zip(operands, batched, strict=True):
+        missing = rank + 1 - x.type.ndim
+        if is_batched and missing:
+            size, *rest = x.type.shape
+            x = reshape(x, shape=(size, *(1,) * missing, *rest))
+        out.append(x)
+    return out
+
+
 def moved_axis(x: Any, source: int, destination: int) -> Any:
     """The operand with one axis moved, both counted from the front."""
     axes = [a for a in range(x.type.ndim) if a != source]

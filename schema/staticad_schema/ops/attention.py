@@ -1,0 +1,236 @@
+"""Scaled dot-product attention, and the product of matrices in which a weight of 0 is final."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import ShapeError
+from ..op import OPS, Operand, each, op
+from ..shapes import broadcast_shapes
+from ..types import FLOATING, WIDENED, Array, TensorType
+from . import elementwise as e
+from .arithmetic import constant_scalar
+from .checks import agree, check_broadcast, check_kind, same_dtype
+from .contract import matmul
+from .index import along
+from .shape import aligned, permute_dims
+from .softmax import masked_change, masked_softmax, softmax, softmax_change
+
+# ------------------------------------------------------------------ matmul_no_nan
+
+
+def _turned(x: Any) -> Any:
+    """The transposes of a stack of matrices."""
+    ndim = x.type.ndim
+    return permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
+
+
+def _matmul_no_nan(a: Array, b: Array) -> Array:
+    finite = np.isfinite(b)
+    if finite.all():
+        return np.asarray(np.matmul(a, b))
+    result = np.matmul(a, np.where(finite, b, b.dtype.type(0)))
+    # What is not finite is added row by row of b: few are expected.
+    inner = tuple(range(b.ndim - 2))
+    for k in np.flatnonzero(~finite.all(axis=(*inner, b.ndim - 1))):
+        left, right = a[..., k : k + 1], np.where(finite, b.dtype.type(0), b)[..., k : k + 1, :]
+        result = result + np.where(left == 0, left.dtype.type(0), left * right)
+    return np.asarray(result)
+
+
+def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
+    return matmul_no_nan(g, _turned(b))
+
+
+def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
+    return _turned(matmul_no_nan(_turned(g), a))
+
+
+def _batch_matmul(a: Any, b: Any, batched: Sequence[bool]) -> Any:
+    return matmul_no_nan(*aligned((a, b), batched))
+
+
+@op(
+    numpy=_matmul_no_nan,
+    grad=each(_grad_left, _grad_right),
+    jvp="multilinear",
+    batch=_batch_matmul,
+    widen=True,
+)
+def matmul_no_nan(a: Operand, b: Operand) -> TensorType:
+    """The product of (stacks of) matrices, to which a 0 of a adds nothing, even times NaN."""
+    check_kind(FLOATING, a, b)
+    same_dtype((a, b))
+    _matrices((a, b), "a and b")
+    agree(a.shape[-1], b.shape[-2], "the contracted axes")
+    return a.with_shape((*broadcast_shapes((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-1]))
+
+
+def _matrices(operands: Sequence[Operand], what: str) -> None:
+    for operand in operands:
+        if operand.ndim < 2:
+            raise ShapeError(
+                "an operand has no two axes",
+                expected=f"{what} of rank 2 or more",
+                found=", ".join(map(str, operands)),
+            )
+
+
+# ------------------------------------------------------------------ attention
+
+
+def _causal(scores: Any) -> Any:
+    """Which key each query may see: those up to its own position."""
+    queries, keys = scores.type.shape[-2:]
+    return e.greater_equal(along(scores, queries, 0, 2), along(scores, keys, 1, 2))
+
+
+def _weights(query: Any, key: Any, bias: Any, causal: bool, scale: float) -> tuple[Any, Any | None]:
+    """What each query takes of each value, and which it may take at all (None: any)."""
+    scores = e.multiply(matmul(query, _turned(key)), query.coerce(scale))
+    keep = _causal(scores) if causal else None
+    if constant_scalar(bias) != 0:
+        allowed = e.greater(bias, bias.coerce(float("-inf")))
+        # NaN is no mask: it is to be seen.
+        allowed = e.logical_or(allowed, e.isnan(bias))
+        keep = allowed if keep is None else e.logical_and(keep, allowed)
+        scores = e.add(scores, bias)
+    if keep is None:
+        return softmax(scores, axis=scores.type.ndim - 1), None
+    return masked_softmax(scores, keep, axis=scores.type.ndim - 1), keep
+
+
+def _attention_expansion(
+    query: Any, key: Any, value: Any, bias: Any, *, causal: bool, scale: float
+) -> Any:
+    weights, keep = _weights(query, key, bias, causal, scale)
+    return matmul(weights, value) if keep is None else matmul_no_nan(weights, value)
+
+
+def _attention(
+    query: Array, key: Array, value: Array, bias: Array, *, causal: bool, scale: float
+) -> Array:
+    scores = np.matmul(query, np.swapaxes(key, -1, -2)) * query.dtype.type(scale)
+    keep = ~np.isneginf(bias)
+    if causal:
+        keep = keep & np.tri(*scores.shape[-2:], dtype=np.bool_)
+    scores = scores + bias
+    axis = scores.ndim - 1
+    if keep.all():
+        return np.asarray(np.matmul(_meaning("softmax")(scores, axis=axis), value))
+    weights = _meaning("masked_softmax")(scores, keep, axis=axis)
+    return _matmul_no_nan(weights, value)
+
+
+def _meaning(name: str) -> Any:
+    """The meaning of another op."""
+    return OPS[name].numpy
+
+
+def _wide(x: Any) -> Any:
+    """A half float as float32, in which weights are computed."""
+    return None if x is None else x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
+
+
+def _changed_weights(weights: Any, keep: Any, change: Any) -> Any:
+    """What a tangent or cotangent of the scores is to that of the weights, or the reverse."""
+    axis = weights.type.ndim - 1
+    if keep is None:
+        return softmax_change(weights, change, axis)
+    return masked_change(keep, weights, change, axis)
+
+
+def _grad_attention(
+    query: Any, key: Any, value: Any, bias: Any, out: Any, g: Any, *, causal: bool, scale: float
+) -> tuple[Any, ...]:
+    dtype = query.type.dtype
+    query, key, value, bias, g = map(_wide, (query, key, value, bias, g))
+    weights, keep = _weights(query, key, bias, causal, scale)
+    d_value = _turned(matmul_no_nan(_turned(g), weights))
+    d_scores = _changed_weights(weights, keep, matmul(g, _turned(value)))
+    scaled = e.multiply(d_scores, query.coerce(scale))
+    # A score that was masked out has no part in either, whatever key or query it was of.
+    d_query = matmul_no_nan(scaled, key)
+    d_key = matmul_no_nan(_turned(scaled), query)
+    found = (d_query, d_key, d_value, d_scores)
+    return tuple(d.astype(dtype) for d in found)
+
+
+def _jvp_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    out: Any,
+    tangents: Sequence[Any],
+    *,
+    causal: bool,
+    scale: float,
+) -> Any:
+    dtype = query.type.dtype
+    query, key, value, bias = map(_wide, (query, key, value, bias))
+    t_query, t_key, t_value, t_bias = map(_wide, tangents)
+    weights, keep = _weights(query, key, bias, causal, scale)
+    parts = []
+    if t_query is not None:
+        parts.append(e.multiply(matmul(t_query, _turned(key)), query.coerce(scale)))
+    if t_key is not None:
+        parts.append(e.multiply(matmul(query, _turned(t_key)), query.coerce(scale)))
+    if t_bias is not None:
+        parts.append(t_bias)
+    result: Any = None if t_value is None else matmul_no_nan(weights, t_value)
+    if parts:
+        change = parts[0]
+        for part in parts[1:]:
+            change = e.add(change, part)
+        moved = matmul_no_nan(_changed_weights(weights, keep, change), value)
+        result = moved if result is None else e.add(result, moved)
+    return result.astype(dtype)
+
+
+def _batch_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    batched: Sequence[bool],
+    *,
+    causal: bool,
+    scale: float,
+) -> Any:
+    operands = aligned((query, key, value, bias), batched)
+    return attention(*operands, causal=causal, scale=scale)
+
+
+@op(
+    numpy=_attention,
+    expand=_attention_expansion,
+    grad=_grad_attention,
+    jvp=_jvp_attention,
+    batch=_batch_attention,
+    widen=True,
+)
+def attention(
+    query: Operand, key: Operand, value: Operand, bias: Operand, *, causal: bool, scale: float
+) -> TensorType:
+    """softmax(scale query key^T + bias) value (Vaswani et al. 2017), over leading axes.
+
+    query: [..., queries, features], key: [..., keys, features], value: [..., keys, outputs],
+    bias: broadcasts to [..., queries, keys].  Where it is -inf, and behind the query's own
+    position if causal, a key has no part in it, whatever it holds: a query with none left gets 0.
+    """
+    check_kind(FLOATING, query, key, value, bias)
+    same_dtype((query, key, value, bias))
+    _matrices((query, key, value), "query, key and value")
+    agree(query.shape[-1], key.shape[-1], "the features of query and key")
+    keys = agree(key.shape[-2], value.shape[-2], "the positions of key and value")
+    lead = broadcast_shapes((query.shape[:-2], key.shape[:-2]))
+    queries = query.shape[-2]
+    if bias.ndim > 2:
+        lead = broadcast_shapes((lead, bias.shape[:-2]))
+    check_broadcast(bias.shape[-2:], (queries, keys))
+    lead = broadcast_shapes((lead, value.shape[:-2]))
+    return query.with_shape((*lead, queries, value.shape[-1]))
