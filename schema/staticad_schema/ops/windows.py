@@ -1,0 +1,125 @@
+"""Windows that move over the spatial axes of a tensor: their number, their checks, their views.
+
+Spatial axes are those behind the first two, batch and channels.  A window takes every
+`dilation`-th element and moves by `stride`; padding may be negative, which crops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .. import dims
+from ..dims import Shape, Size
+from ..errors import ArgumentError, ShapeError
+from ..op import Ints, Operand, Widths
+from ..shapes import shape_text
+from ..types import Array
+
+# ------------------------------------------------------------------ sizes
+
+
+def extent(kernel: Size, dilation: int) -> Size:
+    """How far a window of `kernel` elements reaches."""
+    return (kernel - 1) * dilation + 1
+
+
+def check_spatial(
+    x: Operand, kernel: Shape, strides: Ints, padding: Widths, dilation: Ints
+) -> Shape:
+    """The spatial sizes of x.  Raises ShapeError, ArgumentError for what cannot move over it."""
+    rank = x.ndim - 2
+    if rank < 1:
+        raise ShapeError(
+            "there is no spatial axis",
+            expected="rank 3 or more: batch, channels, and at least one spatial axis",
+            found=str(x),
+        )
+    given = {
+        "kernel size": kernel, "stride": strides, "pair of padding": padding, "dilation": dilation
+    }  # fmt: skip
+    for what, values in given.items():
+        if len(values) != rank:
+            raise ShapeError(
+                f"not one {what} a spatial axis",
+                expected=f"{rank}, for {x}",
+                found=f"{len(values)}: {values}",
+            )
+    for what in ("kernel size", "stride", "dilation"):
+        if any(isinstance(v, int) and v < 1 for v in given[what]):
+            raise ArgumentError(
+                f"a {what} is below 1", expected="1 or more", found=str(given[what])
+            )
+    return x.shape[2:]
+
+
+def window_counts(
+    sizes: Shape, kernel: Shape, strides: Ints, padding: Widths, dilation: Ints
+) -> Shape:
+    """How many windows there are along each axis.  Raises ShapeError where none fits.
+
+    An axis without elements has no window of one element; longer ones do not fit.
+    """
+    counts = []
+    for size, k, stride, (low, high), step in zip(
+        sizes, kernel, strides, padding, dilation, strict=True
+    ):
+        padded, reach = size + low + high, extent(k, step)
+        if isinstance(padded, int) and padded < 0:
+            raise ShapeError(
+                "negative padding crops more than there is",
+                expected=f"at most {size} elements",
+                found=f"padding {low}, {high}",
+            )
+        if isinstance(padded, int) and isinstance(reach, int) and reach > max(padded, 1):
+            raise ShapeError(
+                "the kernel is larger than the padded input",
+                expected=f"a kernel that reaches over {padded} elements at most",
+                found=f"{reach} elements: size {k} with dilation {step}, "
+                f"on {shape_text(sizes)} with padding {low}, {high}",
+            )
+        counts.append(dims.floordiv(padded - reach, stride) + 1)
+    return tuple(counts)
+
+
+# ------------------------------------------------------------------ arrays
+
+
+def shares(size: int, low: int, high: int) -> tuple[slice, slice]:
+    """What one axis and its padded version share: in the padded one, in the axis."""
+    kept = max(size - max(-low, 0) - max(-high, 0), 0)
+    start = min(max(low, 0), size + low + high - kept)
+    return slice(start, start + kept), slice(max(-low, 0), max(-low, 0) + kept)
+
+
+def padded(x: Array, padding: Sequence[tuple[int, int]], value: float = 0) -> Array:
+    """x with a value before and behind it on its last axes, or less of it; contiguous."""
+    if not any(map(any, padding)):
+        return np.ascontiguousarray(x)
+    lead = x.shape[: x.ndim - len(padding)]
+    sizes = x.shape[len(lead) :]
+    shape = [n + low + high for n, (low, high) in zip(sizes, padding, strict=True)]
+    pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
+    out = np.full((*lead, *shape), value, x.dtype)
+    out[(..., *(inside for inside, _ in pairs))] = x[(..., *(source for _, source in pairs))]
+    return out
+
+
+def windows_of(x: Array, kernel: Ints, strides: Ints, dilation: Ints, counts: Ints) -> Array:
+    """A view of x, which is padded: its leading axes, then the kernel's, then the windows'."""
+    lead = x.ndim - len(kernel)
+    steps = x.strides[lead:]
+    view: Any = as_strided(
+        x,
+        (*x.shape[:lead], *kernel, *counts),
+        (
+            *x.strides[:lead],
+            *(s * d for s, d in zip(steps, dilation, strict=True)),
+            *(s * t for s, t in zip(steps, strides, strict=True)),
+        ),
+        writeable=False,
+    )
+    return np.asarray(view)
