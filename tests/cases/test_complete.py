@@ -57,8 +57,6 @@ WAITING = {
     "F6": "avg_pool.*",
     "F10": "max_pool.*",
     "F11": "max_pool.*",
-    "F13": "reflect",
-    "F15": "reflect",
     "F16": "grid_sample",
     "F18": "conv.*",
     "G1": "cholesky",
