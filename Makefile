@@ -59,7 +59,8 @@ docs: .venv/.installed ## generate the pages in docs/ that follow from the code
 golden: .venv/.installed ## rewrite the text goldens from what the code does now; read the diff
 	STATICAD_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q -m "" tests/golden
 
-bench: .venv/.installed ## time the workloads beside the installed peers (PEERS_HOME), as one table
+bench: .venv/.installed ## sizes of the workloads' graphs; their times beside the installed peers (PEERS_HOME)
+	$(BIN)/python benchmarks/graph_size.py
 	$(BIN)/python benchmarks/run.py --table
 
 wheel: .venv/.installed ## build the wheel into dist/

@@ -15,9 +15,10 @@ import numpy as np
 
 import benchmarks
 import staticad as sad
-from benchmarks.definitions import Array, Program, chain_program
+from benchmarks.definitions import Array, Program
 from benchmarks.measure import Record, clock
-from benchmarks.peer_staticad import chain_value
+from benchmarks.on_staticad.elementwise import chain_value
+from benchmarks.yardstick.chain import chain_program
 
 SHORT, LONG = 10, 1000
 REPEATS = 400

@@ -17,22 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.definitions import (
-    RTOL,
-    WORKLOADS,
-    Array,
-    Build,
-    Program,
-    Step,
-    Workload,
-    chain_program,
-)
+from benchmarks.definitions import RTOL, Array, Build, Program, Report, Step, Workload
+from benchmarks.yardstick import WORKLOADS
+from benchmarks.yardstick.chain import chain_program
 
 clock = time.perf_counter
 
 Record = dict[str, Any]
-# Called at the end of each phase of `graph_scale`, with what else is worth saying.
-Report = Callable[..., None]
 Chain = Callable[[Program, Report], None]
 
 MOST_STEPS = 20_000
@@ -67,6 +58,8 @@ def checked_numbers(w: Workload, result: Any) -> list[float]:
     """The numbers of one step's result that stand in `w.expected`."""
     if w.kind == "train":
         return [float(result)]
+    if w.kind == "infer":
+        return [norm(result)]
     value, gradients = result
     return [float(value), *map(norm, gradients)]
 
@@ -182,16 +175,19 @@ def failure(peer: str, workload: str, error: Exception) -> Record:
 
 
 def main(peer: str, builders: Mapping[str, Build], chain: Chain | None = None) -> None:
-    """The command line of a runner: workloads, `--startup`, or `--chain N`."""
+    """The command line of a runner: workloads, `--startup`, `--chain N`, or `--list`."""
     parser = argparse.ArgumentParser(description=f"{peer} on the workloads")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--workload", nargs="+", choices=list(builders))
     what.add_argument("--startup", action="store_true", help="print mlp_train_small's first loss")
     what.add_argument("--chain", type=int, metavar="N", help="graph_scale with N ops")
+    what.add_argument("--list", action="store_true", help="print the names of the workloads")
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of timed steps")
     # A runner reads options of its own, such as its mode or device, before it calls this.
     options, _ = parser.parse_known_args()
-    if options.startup:
+    if options.list:
+        say({"peer": peer, "workloads": list(builders)})
+    elif options.startup:
         w = WORKLOADS["mlp_train_small"]()
         say({"peer": peer, "workload": "startup", "loss": builders[w.name](w)(w.batch(0))})
     elif options.chain is not None:

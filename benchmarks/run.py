@@ -22,8 +22,8 @@ sys.path.extend(str(Path(__file__).parents[1] / part) for part in (".", "schema"
 
 import benchmarks.measure as measure
 from benchmarks import callable_overhead, startup, table
-from benchmarks.definitions import WORKLOADS
 from benchmarks.peer_staticad import BUILDERS
+from benchmarks.yardstick import WORKLOADS
 
 RUNNER = str(Path(__file__).with_name("peer_staticad.py"))
 OTHERS = ("graph_scale", "startup", "callable_overhead", "import_cost")

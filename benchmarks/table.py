@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import startup
-from benchmarks.definitions import WORKLOADS
 from benchmarks.limits import Limits, described, measured
 from benchmarks.measure import Record, environment, growth
+from benchmarks.yardstick import WORKLOADS
 
 RUN_LIMIT = 300  # seconds of one process
 CHAIN_LIMIT = 60
@@ -102,9 +102,15 @@ def best_rounds(
 ) -> dict[tuple[str, str], Record]:
     """For each workload and runner the record with the lowest median."""
     best: dict[tuple[str, str], Record] = {}
+    has = {
+        peer: records([*command, "--list"], RUN_LIMIT)[-1].get("workloads", [])
+        for peer, command in commands.items()
+    }
     for _ in range(rounds):
         for workload in WORKLOADS:
             for peer, command in commands.items():
+                if workload not in has[peer]:
+                    continue
                 known = best.get((workload, peer))
                 if known is not None and known.get("first_call_seconds", 0.0) > PATIENCE:
                     continue

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from benchmarks.definitions import Array, chain_program, chain_value
+from benchmarks.definitions import Array
+from benchmarks.yardstick.chain import chain_program, chain_value
 from staticad_schema.text import from_text, to_text
 
 SIZES = [10_000, pytest.param(100_000, marks=pytest.mark.slow)]

@@ -56,7 +56,7 @@ def cross_entropy(logits: Array, labels: Array) -> tuple[float, Array]:
 
 def mlp_train(w: Workload) -> Step:
     """One step of the network, forward and backward, and Adam."""
-    assert w.optimizer is not None
+    assert isinstance(w.optimizer, Adam)
     params: Arrays = {name: array.copy() for name, array in w.params.items()}
     states = {name: AdamState(w.optimizer, array) for name, array in params.items()}
     layers = len(params) // 2

@@ -13,7 +13,8 @@ import pytensor.tensor as pt
 from pytensor.tensor.special import log_softmax
 
 import benchmarks.measure as measure
-from benchmarks.definitions import Batch, Build, Step, Workload, chain_value
+from benchmarks.definitions import Adam, Batch, Build, Step, Workload
+from benchmarks.yardstick.chain import chain_value
 
 pytensor.config.floatX = "float32"
 pytensor.config.warn_float64 = "ignore"
@@ -35,7 +36,7 @@ def shared(array: Any, name: str | None = None) -> Any:
 
 def mlp_train(w: Workload) -> Step:
     """One step of the network and Adam, all state shared and updated by the function."""
-    assert w.optimizer is not None
+    assert isinstance(w.optimizer, Adam)
     rule, layers = w.optimizer, len(w.params) // 2
     params = {name: shared(array, name) for name, array in w.params.items()}
     feeds = [pt.tensor(k, dtype=a.dtype, shape=a.shape) for k, a in w.batches[0].items()]

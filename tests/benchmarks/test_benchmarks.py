@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import callable_overhead, measure, table
-from benchmarks.definitions import WORKLOADS, Cost, chain_program, chain_value
+import staticad as sad
+from benchmarks import callable_overhead, graph_size, measure, table
+from benchmarks.definitions import Cost
 from benchmarks.limits import Limits
+from benchmarks.on_staticad.running import Built
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
+from benchmarks.yardstick import WORKLOADS
+from benchmarks.yardstick.chain import chain_program, chain_value
 
 ROOT = Path(__file__).parent.parent.parent
 FIELDS = {
@@ -43,11 +47,15 @@ def run_script(*arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-@pytest.mark.parametrize("builders", [BUILDERS, numpy_by_hand.BUILDERS], ids=["staticad", "numpy"])
-def test_expected_numbers(builders: dict[str, Any], name: str) -> None:
+RUNNERS = {"staticad": BUILDERS, "numpy": numpy_by_hand.BUILDERS}
+
+
+@pytest.mark.parametrize(
+    ("runner", "name"), [(runner, name) for runner, b in RUNNERS.items() for name in b]
+)
+def test_expected_numbers(runner: str, name: str) -> None:
     w = WORKLOADS[name]()
-    step = builders[name](w)
+    step = RUNNERS[runner][name](w)
     for i in range(w.k):
         result = step(w.batch(i))
     numbers = measure.checked_numbers(w, result)
@@ -62,7 +70,28 @@ def test_builders_need_only_the_shared_attributes(name: str) -> None:
     attributes = ("name", "kind", "params", "batches", "optimizer", "k", "wrt", "config")
     bare: Any = SimpleNamespace(**{a: getattr(w, a) for a in attributes})
     result = BUILDERS[name](bare)(w.batch(0))
-    assert np.isfinite(result if w.kind == "train" else result[0])
+    assert np.isfinite(measure.checked_numbers(w, result)).all()
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_differentiation_adds_few_nodes(name: str) -> None:
+    found = graph_size.size(name)
+    assert found.added_per_node < graph_size.MOST_ADDED
+    assert found.steps <= found.nodes
+    assert found.bytes_moved > 0
+    assert bool(found.before) == (WORKLOADS[name]().kind != "infer")
+
+
+def test_bytes_moved_are_those_that_enter_and_leave_steps() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (10,), name="x")
+        total = sad.sum(sad.exp(x) + 1.0)
+    built = Built(graph, [x], [total], lambda result: result[0])
+    w: Any = SimpleNamespace(batch=lambda _: {"x": np.zeros(10, np.float32)})
+    compiled, plan = graph_size.planned(built, w)
+    assert [step.kind for step in plan.steps] == ["region", "kernel"]
+    # x and the constant in, the region's result out and in again, the sum out.
+    assert graph_size.bytes_moved(compiled, plan) == 40 + 4 + 40 + 40 + 4
 
 
 def test_wrong_numbers_do_not_agree() -> None:

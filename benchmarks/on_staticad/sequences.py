@@ -1,0 +1,69 @@
+"""Networks of sequences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import staticad as sad
+from benchmarks.definitions import Workload
+
+from .running import Built, Grown, Params, infer, train
+
+
+def lstm_train(w: Workload) -> Built:
+    """An LSTM, step after step."""
+
+    def loss(_w: Workload, p: Params, batch: Params, _grown: list[Grown]) -> Any:
+        letters = batch["x"]
+        steps, hidden = w.batches[0]["x"].shape[1], w.config["hidden"]
+        products = sad.take(p["emb"], letters, axis=0) @ p["Wx"] + p["b"]
+        h = c = sad.zeros((letters.shape[0], hidden))
+        outputs = []
+        for t in range(steps):
+            z = products[:, t] + h @ p["Wh"]
+            i, f, g, o = (z[:, k * hidden : (k + 1) * hidden] for k in range(4))
+            c = sad.sigmoid(f) * c + sad.sigmoid(i) * sad.tanh(g)
+            h = sad.sigmoid(o) * sad.tanh(c)
+            outputs.append(h)
+        logits = sad.stack(outputs, axis=1) @ p["Wo"] + p["bo"]
+        return sad.nn.cross_entropy(logits, batch["y"])
+
+    return train(w, loss)
+
+
+def gpt_logits(w: Workload, p: Params, tokens: Any) -> Any:
+    """Layers of causal attention and dense networks."""
+    heads, width = w.config["heads"], w.config["d"]
+    steps, head = w.batches[0]["x"].shape[1], width // heads
+    causal = sad.constant([[j <= i for j in range(steps)] for i in range(steps)])
+    x = sad.take(p["tok"], tokens, axis=0) + p["pos"][:steps]
+    for layer in range(w.config["layers"]):
+        q = {name: p[f"l{layer}_{name}"] for name in NAMES}
+        h = sad.nn.layer_norm(x, q["g1"], q["n1"]) @ q["Wqkv"] + q["bqkv"]
+        split = sad.permute_dims(sad.reshape(h, (-1, steps, 3, heads, head)), (2, 0, 3, 1, 4))
+        query, key, value = split[0], split[1], split[2]
+        scores = query @ key.mT / math.sqrt(head)
+        mixed = sad.nn.softmax(sad.where(causal, scores, -math.inf)) @ value
+        mixed = sad.reshape(sad.permute_dims(mixed, (0, 2, 1, 3)), (-1, steps, width))
+        x = x + (mixed @ q["Wo"] + q["bo"])
+        h = sad.nn.layer_norm(x, q["g2"], q["n2"]) @ q["W1"] + q["b1"]
+        x = x + (sad.nn.gelu(h, approximate=True) @ q["W2"] + q["b2"])
+    return sad.nn.layer_norm(x, p["gf"], p["nf"]) @ p["head"]
+
+
+NAMES = ("g1", "n1", "Wqkv", "bqkv", "Wo", "bo", "g2", "n2", "W1", "b1", "W2", "b2")
+
+
+def gpt_train(w: Workload) -> Built:
+    """The loss of every next letter, Adam."""
+
+    def loss(w: Workload, params: Params, batch: Params, _grown: list[Grown]) -> Any:
+        return sad.nn.cross_entropy(gpt_logits(w, params, batch["x"]), batch["y"])
+
+    return train(w, loss)
+
+
+def gpt_infer(w: Workload) -> Built:
+    """Logits."""
+    return infer(w, gpt_logits)
