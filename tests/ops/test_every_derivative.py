@@ -80,38 +80,94 @@ def test_derivatives_by_random_projection(name: str) -> None:
     assert judged, f"no smooth float64 sample of {name}"
 
 
+class Judged:
+    """An application with directions v, w of its operands and cotangents r of its results."""
+
+    def __init__(self, definition: Op, sample: Sample, chosen: list[int]) -> None:
+        rng = np.random.default_rng(7)
+        self.built = Applied(definition, sample)
+        self.chosen = chosen
+        self.arrays = list(sample.arrays)
+        self.xs = [self.built.inputs[k] for k in chosen]
+        self.ys = [y for y in self.built.outputs if y.type.dtype in DOUBLE]
+        self.r = [normal(rng, y.type) for y in self.ys]
+        self.v = [normal(rng, x.type) for x in self.xs]
+        self.w = [normal(rng, x.type) for x in self.xs]
+        self.given: dict[Any, Array] = {}
+        self.seeds = self.sources(self.r)
+        self.gs = gradients(self.ys, self.xs, self.seeds)
+
+    def sources(self, arrays: list[Array]) -> list[Any]:
+        """A placeholder fed with each of the arrays."""
+        found = [self.built.source(t) for t in types_of(arrays)]
+        self.given.update(zip(found, arrays, strict=True))
+        return found
+
+    def run(self, fetches: list[Any], h: float = 0.0, along: list[Array] | None = None) -> Any:
+        """The values, with the operands moved by h along a direction."""
+        at = moved(self.arrays, self.chosen, along, h) if along else self.arrays
+        return self.built.run(fetches, at, self.given)
+
+
+def agree(found: list[Array], directions: list[Array], slope: float, size: float, error: str,
+          relative: float = 1e-8) -> None:  # fmt: skip
+    """Whether <found, directions> is a quotient of differences of numbers of that size.
+
+    Relative to the sum of the moduli of the terms; the quotient itself has the rounding of
+    the numbers, over the step.
+    """
+    terms = sum(float(np.abs(a.conj() * d).sum()) for a, d in zip(found, directions, strict=True))
+    product = sum(map(dot, found, directions))
+    assert abs(product - slope) <= relative * max(terms, abs(slope)) + 1e-11 * size + 1e-14, error
+
+
 def judge_derivatives(definition: Op, sample: Sample, chosen: list[int]) -> None:
-    rng = np.random.default_rng(7)
-    built = Applied(definition, sample)
-    arrays = list(sample.arrays)
-    xs = [built.inputs[k] for k in chosen]
-    ys = [y for y in built.outputs if y.type.dtype in DOUBLE]
-    seeds = [built.source(y.type) for y in ys]
-    rs = [normal(rng, y.type) for y in ys]
-    vs = [normal(rng, x.type) for x in xs]
-    ws = [normal(rng, x.type) for x in xs]
-    given = dict(zip(seeds, rs, strict=True))
+    j = Judged(definition, sample, chosen)
+    assert [g.type for g in j.gs] == [x.type for x in j.xs], str(sample)
 
     # First order, reverse and forward.
-    gs = gradients(ys, xs, seeds)
-    assert [g.type for g in gs] == [x.type for x in xs], str(sample)
-    first = built.run(gs, arrays, given)
-    slope = quotient(lambda h: sum(map(dot, rs, built.run(ys, moved(arrays, chosen, vs, h)))))
-    scale = 1.0 + abs(slope)
-    assert abs(sum(map(dot, first, vs)) - slope) <= 1e-8 * scale, f"gradient at {sample}"
-    tangents = [built.source(x.type) for x in xs]
-    pushed = built.run(jvp(ys, xs, tangents), arrays, dict(zip(tangents, vs, strict=True)))
-    assert abs(sum(map(dot, rs, pushed)) - slope) <= 1e-8 * scale, f"jvp at {sample}"
+    values = j.run(j.ys)
+    size = sum(float(np.abs(r * y).sum()) for r, y in zip(j.r, values, strict=True))
+    slope = quotient(lambda h: sum(map(dot, j.r, j.run(j.ys, h, j.v))))
+    first = j.run(j.gs)
+    agree(first, j.v, slope, size, f"gradient at {sample}")
+    pushed = j.run(jvp(j.ys, j.xs, j.sources(j.v)))
+    agree(pushed, j.r, slope, size, f"jvp at {sample}")
 
     # Second order: the gradient of <first, v>, along w.
-    again = [built.source(x.type) for x in xs]
-    given.update(zip(again, vs, strict=True))
-    seconds = built.run(gradients(gs, xs, again, unconnected="zero"), arrays, given)
-    curve = quotient(
-        lambda h: sum(map(dot, vs, built.run(gs, moved(arrays, chosen, ws, h), given)))
-    )
-    scale = 1.0 + abs(curve)
-    assert abs(sum(map(dot, seconds, ws)) - curve) <= 1e-7 * scale, f"order 2 at {sample}"
+    seconds = j.run(gradients(j.gs, j.xs, j.sources(j.v), unconnected="zero"))
+    size = sum(float(np.abs(g * v).sum()) for g, v in zip(first, j.v, strict=True))
+    curve = quotient(lambda h: sum(map(dot, j.v, j.run(j.gs, h, j.w))))
+    agree(seconds, j.w, curve, size, f"order 2 at {sample}", 1e-7)
+
+
+@pytest.mark.parametrize(
+    "name", names(lambda d: not isinstance(d.grad, Constant | Undefined) and bool(d.inputs))
+)
+def test_all_ways_to_a_second_derivative_agree(name: str) -> None:
+    for definition, sample in samples(name):
+        chosen = differentiable(definition, sample)
+        if not chosen:
+            continue
+        j = Judged(definition, sample, chosen)
+        vs = j.sources(j.v)
+        reverse = j.run(gradients(j.gs, j.xs, vs, unconnected="zero"))
+        # The Hessian of <r, y> is symmetric: these are the same products, entry by entry.
+        forward = j.run(jvp(j.gs, j.xs, vs))
+        largest = max((float(np.abs(a).max(initial=0.0)) for a in reverse), default=0.0)
+        for a, b in zip(reverse, forward, strict=True):
+            assert (a.dtype, a.shape) == (b.dtype, b.shape)
+            np.testing.assert_allclose(
+                b, a, rtol=1e-9, atol=1e-12 * largest + 1e-300,
+                err_msg=f"forward over reverse at {sample}",
+            )  # fmt: skip
+        # Forward over forward, contracted with r, is <w, H v>.
+        twice = j.run(jvp(jvp(j.ys, j.xs, vs), j.xs, j.sources(j.w)))
+        terms = sum(float(np.abs(r * t).sum()) for r, t in zip(j.r, twice, strict=True))
+        expected = sum(map(dot, reverse, j.w))
+        assert abs(sum(map(dot, j.r, twice)) - expected) <= 1e-9 * max(terms, abs(expected)), (
+            f"forward over forward at {sample}"
+        )
 
 
 @pytest.mark.parametrize("name", names(lambda d: bool(d.inputs) and d.name not in STOPS))
