@@ -14,7 +14,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.op import OPS, constant, op
 from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT32, TensorType
 
-from .every import SAMPLES, names, rounding, same_values, samples
+from .every import DEVICES, SAMPLES, names, rounding, same_values, samples
 from .running import Applied, bound, inferred, meaning, symbolic, types_of
 
 ELSEWHERE = {
@@ -33,8 +33,6 @@ ELSEWHERE = {
     "assign_sub": "writes: test_sources.py",
 }
 """Ops that cannot be evaluated alone, and where they are tested."""
-
-DEVICES = ("numpy",)
 
 
 def missing_samples() -> set[str]:
