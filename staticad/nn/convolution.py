@@ -1,0 +1,374 @@
+"""Convolution, transposed convolution, and a layer of it with variables of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from staticad_schema import dims
+from staticad_schema.dims import Shape
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
+from staticad_schema.ops.windows import extent
+from staticad_schema.shapes import shape_text
+from staticad_schema.sites import asking
+from staticad_schema.types import FLOATING
+
+from .. import dimensions, methods, random
+from ..building import build, renamed
+from ..current import scope
+from ..graph import Graph
+from ..operands import Operand, result, tensor, tensors
+from ..ops.sources import zeros
+from ..tensor import Tensor
+from .spatial import Each, Padding, check_image, each, explicit_pairs, halves, is_word, pairs
+
+
+def conv1d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of products of the weights with each window of a signal, plus the bias.
+
+    x: (batch, channels, length).  weights: (outputs, channels / groups, kernel).  Otherwise as
+    `conv2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.conv1d([[[1.0, 2.0, 4.0, 8.0]]], [[[1.0, -1.0]]])
+    >>> sad.Session(graph).run(y)
+    array([[[-1., -2., -4.]]], dtype=float32)
+    """
+    with asking("conv1d", name):
+        return _conv(1, x, weights, bias, stride, padding, dilation, groups, name)
+
+
+def conv2d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of products of the weights with each window of an image, plus the bias.
+
+    x: (batch, channels, height, width).  weights: (outputs, channels / groups, *kernel), not
+    mirrored: what the field calls a convolution is a cross-correlation.  bias: (outputs,).
+    stride, dilation: an int, or one a spatial axis.  padding: an int, one a spatial axis, pairs
+    (before, behind), negative ones crop; or "valid" (none), "same" (as many windows as elements,
+    over the stride, rounded up; an odd element of padding goes behind) or "same_lower" (before).
+    groups: each of so many groups of outputs sees its own group of channels; as many groups as
+    channels are a depthwise convolution.
+
+    The result has shape (batch, outputs, *counts), where a count is
+    (size + before + behind - (kernel - 1) dilation - 1) // stride + 1.
+    Raises ShapeError where the kernel is larger than the padded input, or channels do not fit.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.reshape(sad.arange(9.0), (1, 1, 3, 3))
+    ...     y = sad.nn.conv2d(x, sad.ones((1, 1, 2, 2)), [0.5])
+    >>> sad.Session(graph).run(y)
+    array([[[[ 8.5, 12.5],
+             [20.5, 24.5]]]], dtype=float32)
+    """
+    with asking("conv2d", name):
+        return _conv(2, x, weights, bias, stride, padding, dilation, groups, name)
+
+
+def conv3d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The sums of products of the weights with each window of a volume, plus the bias.
+
+    x: (batch, channels, depth, height, width).  weights: (outputs, channels / groups, *kernel).
+    Otherwise as `conv2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.conv3d(sad.ones((1, 2, 4, 4, 4)), sad.ones((3, 2, 3, 3, 3)), padding="same")
+    >>> y.shape, sad.Session(graph).run(y[0, 0, 1, 1, 1])
+    ((1, 3, 4, 4, 4), array(54., dtype=float32))
+    """
+    with asking("conv3d", name):
+        return _conv(3, x, weights, bias, stride, padding, dilation, groups, name)
+
+
+def _conv(
+    rank: int, x: Operand, weights: Operand, bias: Operand | None, stride: Each, padding: Padding,
+    dilation: Each, groups: int, name: str | None,
+) -> Tensor:  # fmt: skip
+    image, w, b = _operands(rank, x, weights, bias)
+    strides, steps = each("stride", stride, rank), each("dilation", dilation, rank)
+    attributes = {
+        "strides": strides,
+        "padding": pairs(padding, image.shape[2:], w.shape[2:], strides, steps),
+        "dilation": steps,
+        "groups": _groups(groups),
+    }
+    return _plus_bias(build("conv", (image, w), attributes), b, w.shape[0], name)
+
+
+def _operands(
+    rank: int, x: Operand, weights: Operand, bias: Operand | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Image, weights and bias of one dtype, of the ranks they must have."""
+    asked = f"conv{rank}d"
+    image, w, *rest = tensors(asked, x, weights, *(() if bias is None else (bias,)))
+    check_image(image, rank)
+    if w.ndim != rank + 2:
+        raise ShapeError(
+            "weights of another rank",
+            expected=f"rank {rank + 2}: outputs, channels, and {rank} sizes of the kernel",
+            found=w.describe(),
+        )
+    return image, w, rest[0] if rest else None
+
+
+def _groups(groups: Any) -> int:
+    count = dimensions.integer(groups)
+    if count < 1:
+        raise ArgumentError("groups is below 1", expected="1 or more", found=str(count))
+    return count
+
+
+def _plus_bias(y: Any, bias: Tensor | None, outputs: Any, name: str | None) -> Tensor:
+    if bias is None:
+        return result(renamed(y, name))
+    if bias.ndim != 1 or dims.same_size(bias.shape[0], outputs) is False:
+        raise ShapeError(
+            "the bias is not one number an output",
+            expected=f"shape ({outputs},)",
+            found=bias.describe(),
+        )
+    column = methods.reshape(bias, (1, outputs, *(1,) * (y.type.ndim - 2)))
+    return result(build("add", (y, column), label=name))
+
+
+# ------------------------------------------------------------------ transposed
+
+
+def conv_transpose1d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    output_padding: Each = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv1d`, which spreads each element over a window; plus the bias.
+
+    x: (batch, channels, length).  weights: (channels, outputs / groups, kernel).  Otherwise as
+    `conv_transpose2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.conv_transpose1d([[[1.0, 10.0]]], [[[1.0, 2.0, 3.0]]], stride=2)
+    >>> sad.Session(graph).run(y)
+    array([[[ 1.,  2., 13., 20., 30.]]], dtype=float32)
+    """
+    with asking("conv_transpose1d", name):
+        return _transpose(
+            1, x, weights, bias, stride, padding, output_padding, dilation, groups, name
+        )
+
+
+def conv_transpose2d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    output_padding: Each = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv2d`, which spreads each element over a window; plus the bias.
+
+    x: (batch, channels, height, width).  weights: (channels, outputs / groups, *kernel).
+    bias: (outputs,).  stride, dilation, groups: those of the convolution.  padding: what the
+    convolution pads, which is cut off here: numbers as for `conv2d`; "valid" cuts nothing off,
+    "same" makes sizes `stride` times as large.  output_padding: so much less is cut off behind.
+
+    The result has spatial sizes (size - 1) stride - before - behind + (kernel - 1) dilation + 1
+    + output_padding.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.zeros((1, 8, 50, 50))
+    ...     y = sad.nn.conv_transpose2d(x, sad.ones((8, 4, 3, 3)), stride=2, padding="same")
+    >>> y.shape
+    (1, 4, 100, 100)
+    """
+    with asking("conv_transpose2d", name):
+        return _transpose(
+            2, x, weights, bias, stride, padding, output_padding, dilation, groups, name
+        )
+
+
+def conv_transpose3d(
+    x: Operand,
+    weights: Operand,
+    bias: Operand | None = None,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    output_padding: Each = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `conv3d`, which spreads each element over a window; plus the bias.
+
+    x: (batch, channels, depth, height, width).  weights: (channels, outputs / groups, *kernel).
+    Otherwise as `conv_transpose2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.conv_transpose3d(sad.ones((1, 2, 4, 4, 4)), sad.ones((2, 3, 3, 3, 3)))
+    >>> y.shape
+    (1, 3, 6, 6, 6)
+    """
+    with asking("conv_transpose3d", name):
+        return _transpose(
+            3, x, weights, bias, stride, padding, output_padding, dilation, groups, name
+        )
+
+
+def _transpose(
+    rank: int, x: Operand, weights: Operand, bias: Operand | None, stride: Each, padding: Padding,
+    output_padding: Each, dilation: Each, groups: int, name: str | None,
+) -> Tensor:  # fmt: skip
+    image, w, b = _operands(rank, x, weights, bias)
+    strides, steps = each("stride", stride, rank), each("dilation", dilation, rank)
+    extra = each("output padding", output_padding, rank, 0)
+    reach = [extent(k, d) for k, d in zip(w.shape[2:], steps, strict=True)]
+    count = _groups(groups)
+    if not is_word(padding):
+        given: Any = explicit_pairs(padding, rank)
+    elif padding == "valid":
+        given = ((0, 0),) * rank
+    else:
+        given = tuple(halves(r - s, padding) for r, s in zip(reach, strides, strict=True))
+    # Cutting less off behind is what output padding means, whatever the stride.
+    cut = tuple((low, high - more) for (low, high), more in zip(given, extra, strict=True))
+    shape = tuple(
+        (n - 1) * s + r - low - high
+        for n, s, r, (low, high) in zip(image.shape[2:], strides, reach, cut, strict=True)
+    )
+    _check_sizes(shape, image)
+    attributes = {
+        "shape": shape, "strides": strides, "padding": cut, "dilation": steps, "groups": count
+    }  # fmt: skip
+    y = build("conv_input", (image, w), attributes)
+    return _plus_bias(y, b, w.shape[1] * count, name)
+
+
+def _check_sizes(shape: Shape, image: Tensor) -> None:
+    if any(isinstance(size, int) and size < 0 for size in shape):
+        raise ShapeError(
+            "the padding cuts more off than there is",
+            expected="sizes of at least 0",
+            found=f"{shape_text(shape)}, from {image.describe()}",
+        )
+
+
+# ------------------------------------------------------------------ layer
+
+
+def conv(
+    x: Operand,
+    filters: int,
+    kernel_size: Each,
+    *,
+    stride: Each = 1,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    groups: int = 1,
+    activation: Callable[[Tensor], Tensor] | None = None,
+    use_bias: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A convolution over all axes behind the first two, with variables `name/weights` and
+    `name/bias`.
+
+    x: floats, (batch, channels, *sizes) with one to three spatial axes and known channels.
+    filters: the number of outputs.  activation: a function such as sad.nn.relu.  The others as
+    for `conv2d`.  The weights begin uniform with variance 2 / (inputs + outputs) of a window
+    (Glorot and Bengio 2010), the bias with zeros.
+
+    >>> import staticad as sad
+    >>> with sad.Graph(seed=0) as graph:
+    ...     x = sad.placeholder("float32", ("batch", 3, 32, 32), name="x")
+    ...     h = sad.nn.conv(x, 8, 3, padding="same", activation=sad.nn.relu, name="first")
+    >>> h.shape, graph.variables["first/weights"].shape
+    ((Dim('batch'), 8, 32, 32), (8, 3, 3, 3))
+    """
+    with asking("conv", name):
+        image = tensor("conv", x)
+        rank = image.ndim - 2
+        if not 1 <= rank <= 3:
+            raise ShapeError(
+                "not one to three spatial axes",
+                expected="rank 3 to 5: (batch, channels, *sizes)",
+                found=image.describe(),
+            )
+        if image.type.kind not in FLOATING:
+            raise DTypeError(
+                "not floating",
+                expected="a floating dtype",
+                found=image.describe(),
+                hint="use .astype('float32')",
+            )
+        if activation is not None and not callable(activation):
+            raise UsageError(
+                "an activation is a function of tensors",
+                expected="a function such as sad.nn.relu, or None",
+                found=f"{activation!r:.80}, a {type(activation).__name__}",
+            )
+        channels, outputs, count = image.shape[1], dimensions.integer(filters), _groups(groups)
+        if not isinstance(channels, int) or channels % count or outputs % count or outputs < 1:
+            raise ShapeError(
+                "channels and filters do not fall into groups",
+                expected=f"known channels, and filters, that are multiples of {count}",
+                found=f"{image.describe()} and {outputs} filters",
+            )
+        kernel = each("kernel size", kernel_size, rank)
+        graph = image.graph
+        assert isinstance(graph, Graph)
+        with graph, scope(graph.free_scope("conv", "weights") if name is None else name):
+            shape = (outputs, channels // count, *kernel)
+            window = math.prod(kernel)
+            limit = math.sqrt(6.0 / max((channels + outputs) // count * window, 1))
+            start = random.uniform(shape, -limit, limit, dtype=image.dtype)
+            weights = graph.variable(start, name="weights")
+            bias = (
+                graph.variable(zeros(outputs, dtype=image.dtype), name="bias") if use_bias else None
+            )
+            y = _conv(rank, image, weights, bias, stride, padding, dilation, count, None)
+            return y if activation is None else result(activation(y))

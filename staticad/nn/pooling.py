@@ -1,0 +1,427 @@
+"""Pooling: one number of each window over the spatial axes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from staticad_schema import dims
+from staticad_schema.dims import Shape, Size
+from staticad_schema.errors import ArgumentError, ShapeError
+from staticad_schema.handle import floating
+from staticad_schema.ops.windows import extent
+from staticad_schema.sites import asking
+from staticad_schema.types import FLOAT32
+
+from .. import dimensions, methods, numbers
+from ..building import build, renamed
+from ..operands import Operand, graph_of, result, tensor
+from ..tensor import Tensor
+from .spatial import Each, Padding, Pairs, any_image, check_image, each, is_word, pairs
+
+
+class _Windows:
+    """The windows over an image: what they are given as, completed and checked.
+
+    attributes: those of the ops.  overhang: how far the last window of each axis reaches over
+    what `padding` says.
+    """
+
+    def __init__(
+        self, x: Tensor, window: Each, stride: Each | None, padding: Padding, dilation: Each,
+        ceil_mode: bool,
+    ) -> None:  # fmt: skip
+        rank, sizes = x.ndim - 2, x.shape[2:]
+        kernel = each("window size", window, rank)
+        strides = kernel if stride is None else each("stride", stride, rank)
+        steps = each("dilation", dilation, rank)
+        reach = [extent(k, d) for k, d in zip(kernel, steps, strict=True)]
+        given = pairs(padding, sizes, kernel, strides, steps)
+        for r, pair in zip(reach, given, strict=True):
+            if not is_word(padding) and any(not 0 <= p <= r // 2 for p in pair):
+                raise ArgumentError(
+                    "padding is negative, or more than half of the window",
+                    expected=f"from 0 to {r // 2}, for a window that reaches over {r} elements",
+                    found=repr(padding),
+                )
+        self.sizes, self.given, self.window = sizes, given, kernel
+        self.overhang: tuple[Size, ...] = (0,) * rank
+        if ceil_mode:
+            behind = [
+                _ceiled(n, low, high, r, s)
+                for n, (low, high), r, s in zip(sizes, given, reach, strides, strict=True)
+            ]
+            self.overhang = tuple(
+                dims.maximum(b - high, 0) for b, (_, high) in zip(behind, given, strict=True)
+            )
+            given = tuple((low, b) for b, (low, _) in zip(behind, given, strict=True))
+        self.attributes: dict[str, Any] = {
+            "window": kernel, "strides": strides, "padding": given, "dilation": steps
+        }  # fmt: skip
+
+
+def _ceiled(size: Size, low: Size, high: Size, reach: Size, stride: int) -> Size:
+    """The padding behind with which the number of windows is rounded up; none begins behind
+    the last element."""
+    count = dims.minimum(
+        dims.ceildiv(size + low + high - reach, stride) + 1, dims.ceildiv(size + low, stride)
+    )
+    return (count - 1) * stride + reach - size - low
+
+
+# ------------------------------------------------------------------ maxima
+
+
+def max_pool1d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The largest element of each window.  x: (batch, channels, length); as `max_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.max_pool1d([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    >>> sad.Session(graph).run(y)
+    array([[[3., 2.]]], dtype=float32)
+    """
+    with asking("max_pool1d", name):
+        return _max_pool(1, x, window, stride, padding, dilation, ceil_mode, name)
+
+
+def max_pool2d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The largest element of each window; NaN if there is one.  Padding is never chosen.
+
+    x: integers or floats, (batch, channels, height, width).  window: its size, an int or one a
+    spatial axis; stride: the window's size, if None.  padding: an int, one a spatial axis, pairs
+    (before, behind), at most half of the window; or "valid", "same", "same_lower".  ceil_mode:
+    a last window may reach over the edge, if it does not begin behind it.
+
+    Returns a tensor of shape (batch, channels, *counts).  Of equal elements the first counts, and
+    gets all of the gradient.  Raises ShapeError, ArgumentError for windows that do not fit.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.reshape(sad.arange(16.0), (1, 1, 4, 4))
+    ...     y = sad.nn.max_pool2d(x, 2)
+    >>> sad.Session(graph).run(y)
+    array([[[[ 5.,  7.],
+             [13., 15.]]]], dtype=float32)
+    """
+    with asking("max_pool2d", name):
+        return _max_pool(2, x, window, stride, padding, dilation, ceil_mode, name)
+
+
+def max_pool3d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The largest element of each window.  x: (batch, channels, depth, height, width); as
+    `max_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float32", ("batch", 8, 4, 6, 6), name="x")
+    ...     y = sad.nn.max_pool3d(x, 2)
+    >>> y.shape
+    (Dim('batch'), 8, 2, 3, 3)
+    """
+    with asking("max_pool3d", name):
+        return _max_pool(3, x, window, stride, padding, dilation, ceil_mode, name)
+
+
+def _max_pool(
+    rank: int, x: Operand, window: Each, stride: Each | None, padding: Padding, dilation: Each,
+    ceil_mode: bool, name: str | None,
+) -> Tensor:  # fmt: skip
+    image = check_image(tensor(f"max_pool{rank}d", x), rank)
+    windows = _Windows(image, window, stride, padding, dilation, ceil_mode)
+    values, _ = build("max_pool", (image,), windows.attributes)
+    return result(renamed(values, name))
+
+
+def max_pool_with_indices(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    dilation: Each = 1,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window, and its place in x.
+
+    x: as for `max_pool2d`, with any number of spatial axes.  The places are int64, all spatial
+    axes counted as one: those by which `max_unpool` puts elements back.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y, places = sad.nn.max_pool_with_indices([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    >>> sad.Session(graph).run(places)
+    array([[[1, 2]]])
+    """
+    with asking("max_pool_with_indices", name):
+        image = any_image(tensor("max_pool_with_indices", x))
+        windows = _Windows(image, window, stride, padding, dilation, ceil_mode)
+        values, indices = build("max_pool", (image,), windows.attributes)
+        return result(renamed(values, name)), result(indices)
+
+
+def max_unpool(x: Operand, indices: Operand, sizes: Any, *, name: str | None = None) -> Tensor:
+    """Zeros of spatial sizes `sizes` with the elements of x added at their places.
+
+    x: numbers, (batch, channels, *counts).  indices: int64, of that shape, as those of
+    `max_pool_with_indices`; one out of range fails when it is met.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y, places = sad.nn.max_pool_with_indices([[[1.0, 3.0, 2.0, 0.0]]], 2)
+    ...     z = sad.nn.max_unpool(y, places, 4)
+    >>> sad.Session(graph).run(z)
+    array([[[0., 3., 2., 0.]]], dtype=float32)
+    """
+    with asking("max_unpool", name):
+        graph = graph_of("max_unpool", x, indices)
+        image = any_image(tensor("max_unpool", x, graph))
+        places = tensor("max_unpool", indices, graph)
+        shape = dimensions.shape_of(sizes)
+        if len(shape) != image.ndim - 2:
+            raise ShapeError(
+                "not one size a spatial axis",
+                expected=f"{image.ndim - 2} sizes, for {image.describe()}",
+                found=repr(sizes),
+            )
+        return result(build("unpool", (image, places), {"shape": shape}, label=name))
+
+
+# ------------------------------------------------------------------ means
+
+
+def avg_pool1d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window.  x: (batch, channels, length); as `avg_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.avg_pool1d([[[1.0, 2.0, 3.0]]], 3, stride=1, padding=1)
+    >>> sad.Session(graph).run(y).round(3)
+    array([[[1.   , 2.   , 1.667]]], dtype=float32)
+    """
+    with asking("avg_pool1d", name):
+        return _avg_pool(1, x, window, stride, padding, ceil_mode, count_include_pad, divisor, name)
+
+
+def avg_pool2d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window.
+
+    x: numbers, (batch, channels, height, width); integers give floats.  window, stride, padding,
+    ceil_mode: as for `max_pool2d`; padding counts as zeros, or, with count_include_pad False,
+    not at all.  What a window of ceil_mode covers behind the padding never counts.
+    divisor: what to divide the sums by, instead of the number of elements.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.reshape(sad.arange(9.0), (1, 1, 3, 3))
+    ...     y = sad.nn.avg_pool2d(x, 2, ceil_mode=True)
+    >>> sad.Session(graph).run(y)
+    array([[[[2. , 3.5],
+             [6.5, 8. ]]]], dtype=float32)
+    """
+    with asking("avg_pool2d", name):
+        return _avg_pool(2, x, window, stride, padding, ceil_mode, count_include_pad, divisor, name)
+
+
+def avg_pool3d(
+    x: Operand,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The mean of each window.  x: (batch, channels, depth, height, width); as `avg_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.avg_pool3d(sad.ones((1, 1, 4, 4, 4)), (4, 2, 1))
+    >>> y.shape
+    (1, 1, 1, 2, 4)
+    """
+    with asking("avg_pool3d", name):
+        return _avg_pool(3, x, window, stride, padding, ceil_mode, count_include_pad, divisor, name)
+
+
+def _avg_pool(
+    rank: int, x: Operand, window: Each, stride: Each | None, padding: Padding, ceil_mode: bool,
+    count_include_pad: bool, divisor: float | None, name: str | None,
+) -> Tensor:  # fmt: skip
+    (image,) = floating(check_image(tensor(f"avg_pool{rank}d", x), rank))
+    windows = _Windows(image, window, stride, padding, 1, ceil_mode)
+    # A float16 sum may overflow where the mean does not.
+    wide = image.astype(FLOAT32) if image.type.dtype.itemsize == 2 else image
+    total = build("window_sum", (wide,), windows.attributes)
+    if divisor is not None:
+        number = numbers.real("divisor", divisor)
+        if not number:
+            raise ArgumentError("the divisor is 0", expected="another number", found="0")
+        mean = build("divide", (total, number))
+    else:
+        mean = build("divide", (total, _count(wide, windows, count_include_pad)))
+    return result(methods.cast(mean, image.type.dtype, name))
+
+
+def _count(x: Any, windows: _Windows, include_pad: bool) -> Any:
+    """How many elements of each window count: a number, or a tensor that broadcasts."""
+    padding: Pairs = windows.attributes["padding"]
+    if include_pad:
+        # The padding is counted as if it were there; what hangs over is not.
+        sizes: Shape = tuple(
+            low + n + high - over
+            for n, (low, high), over in zip(windows.sizes, padding, windows.overhang, strict=True)
+        )
+        padding = tuple((0, over) for over in windows.overhang)
+    else:
+        sizes = windows.sizes
+    if padding == ((0, 0),) * len(padding):
+        return float(math.prod(windows.window))
+    ones = build("broadcast_to", (x.coerce(1.0),), {"shape": (1, 1, *sizes)})
+    return build("window_sum", (ones,), {**windows.attributes, "padding": padding})
+
+
+def lp_pool1d(
+    x: Operand,
+    p: float,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The p-norm of each window.  x: (batch, channels, length); as `lp_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.lp_pool1d([[[3.0, -4.0, 0.0, 1.0]]], 2, 2)
+    >>> sad.Session(graph).run(y)
+    array([[[5., 1.]]], dtype=float32)
+    """
+    with asking("lp_pool1d", name):
+        return _lp_pool(1, x, p, window, stride, ceil_mode, name)
+
+
+def lp_pool2d(
+    x: Operand,
+    p: float,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The p-norm of each window, (sum of abs(x)^p)^(1/p); of an empty or zero one 0, with
+    gradient 0.
+
+    x: floats, (batch, channels, height, width).  p: at least 1; inf is the largest magnitude.
+    window, stride, ceil_mode: as for `max_pool2d`.  Powers that leave the range of the dtype
+    overflow, or vanish.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.lp_pool2d([[[[3.0, 0.0], [0.0, -4.0]]]], 2, 2)
+    >>> sad.Session(graph).run(y)
+    array([[[[5.]]]], dtype=float32)
+    """
+    with asking("lp_pool2d", name):
+        return _lp_pool(2, x, p, window, stride, ceil_mode, name)
+
+
+def lp_pool3d(
+    x: Operand,
+    p: float,
+    window: Each,
+    *,
+    stride: Each | None = None,
+    ceil_mode: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The p-norm of each window.  x: (batch, channels, depth, height, width); as `lp_pool2d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.nn.lp_pool3d(sad.ones((1, 1, 2, 2, 2)), 3, 2)
+    >>> sad.Session(graph).run(y)
+    array([[[[[2.]]]]], dtype=float32)
+    """
+    with asking("lp_pool3d", name):
+        return _lp_pool(3, x, p, window, stride, ceil_mode, name)
+
+
+def _lp_pool(
+    rank: int, x: Operand, p: float, window: Each, stride: Each | None, ceil_mode: bool,
+    name: str | None,
+) -> Tensor:  # fmt: skip
+    image = check_image(tensor(f"lp_pool{rank}d", x), rank)
+    power = numbers.real("p", p)
+    if not power >= 1:
+        raise ArgumentError("p gives no norm", expected="1 or more", found=repr(p))
+    windows = _Windows(image, window, stride, 0, 1, ceil_mode)
+    (image,) = floating(image)
+    dtype = image.type.dtype
+    wide = image.astype(FLOAT32) if dtype.itemsize == 2 else image
+    # Even powers are smooth at 0, where abs is not.
+    base = wide if power % 2 == 0 else build("abs", (wide,))
+    if math.isinf(power):
+        norms, _ = build("max_pool", (build("abs", (wide,)),), windows.attributes)
+    elif power == 1:
+        norms = build("window_sum", (base,), windows.attributes)
+    else:
+        total = build("window_sum", (base**power,), windows.attributes)
+        nothing = build("equal", (total, total.coerce(0.0)))
+        # The root's slope at 0 is infinite, a norm's is 0: it is taken of a 1 there.
+        safe = build("where", (nothing, total.coerce(1.0), total))
+        root = build("sqrt", (safe,)) if power == 2 else safe ** (1.0 / power)
+        norms = build("where", (nothing, total, root))
+    return result(methods.cast(norms, dtype, name))
