@@ -17,7 +17,7 @@ SAMPLES = every_sample()
 DEVICES = tuple(device for device in KNOWN_DEVICES if device != "auto")
 DOUBLE = (np.dtype(np.float64), np.dtype(np.complex128))
 
-_EPS = {FLOAT16: 2.0**-10, BFLOAT16: 2.0**-7, FLOAT32: 2.0**-23, FLOAT64: 2.0**-52}
+EPS = {FLOAT16: 2.0**-10, BFLOAT16: 2.0**-7, FLOAT32: 2.0**-23, FLOAT64: 2.0**-52}
 
 
 def names(which: Any = lambda definition: True) -> list[str]:
@@ -51,4 +51,4 @@ def rounding(array: Array) -> float:
     if KINDS[array.dtype] not in ("float", "complex"):
         return 0.0
     dtype: DType = REAL_OF.get(array.dtype) or array.dtype
-    return 8 * _EPS[dtype]
+    return 8 * EPS[dtype]
