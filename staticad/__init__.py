@@ -42,15 +42,80 @@ from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, load
 from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
+from .ops.arithmetic import (
+    angle,
+    deg2rad,
+    divmod,
+    float_power,
+    fmax,
+    fmin,
+    frac,
+    heaviside,
+    lerp,
+    modf,
+    nan_to_num,
+    rad2deg,
+    sinc,
+    squared_difference,
+)
+from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
+from .ops.diagonals import (
+    diag,
+    diag_embed,
+    diagflat,
+    diagonal,
+    fill_diagonal,
+    tri,
+    tril,
+    tril_indices,
+    triu,
+    triu_indices,
+)
+from .ops.einsum import einsum
 from .ops.elementwise import *  # noqa: F403
 from .ops.gathering import one_hot, take, take_along_axis
-from .ops.joining import concat, stack, tile, unstack
+from .ops.joining import (
+    append,
+    block,
+    column_stack,
+    concat,
+    dstack,
+    hstack,
+    stack,
+    vstack,
+)
 from .ops.padding import pad
 from .ops.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, std, sum, var
-from .ops.reordering import flip, matrix_transpose, moveaxis, permute_dims, roll
+from .ops.reordering import (
+    flip,
+    fliplr,
+    flipud,
+    matrix_transpose,
+    moveaxis,
+    permute_dims,
+    roll,
+    rot90,
+    swapaxes,
+    transpose,
+)
+from .ops.repeating import repeat, tile
 from .ops.selection import astype, cast, clip, matmul, where
-from .ops.shapes import broadcast_arrays, broadcast_to, expand_dims, reshape, squeeze
+from .ops.shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    expand_dims,
+    flatten,
+    meshgrid,
+    ravel,
+    reshape,
+    squeeze,
+)
+from .ops.sorting import argsort, digitize, searchsorted, sort, top_k
 from .ops.sources import (
     arange,
     constant,
@@ -65,6 +130,7 @@ from .ops.sources import (
     zeros,
     zeros_like,
 )
+from .ops.splitting import array_split, dsplit, hsplit, split, unstack, vsplit
 from .recorder import GrowthWarning
 from .tensor import Tensor
 from .variable import Variable
@@ -83,13 +149,28 @@ __all__ = [
     # creation
     "arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
     # shapes
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose",
-    "moveaxis", "pad", "permute_dims", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes",
+    "broadcast_to", "expand_dims", "flatten", "meshgrid", "ravel", "reshape", "squeeze",
+    "flip", "fliplr", "flipud", "matrix_transpose", "moveaxis", "permute_dims", "roll", "rot90",
+    "swapaxes", "transpose",
+    "append", "block", "column_stack", "concat", "dstack", "hstack", "stack", "vstack",
+    "array_split", "dsplit", "hsplit", "split", "unstack", "vsplit",
+    "repeat", "tile", "pad",
+    "diag", "diag_embed", "diagflat", "diagonal", "fill_diagonal", "tri", "tril",
+    "tril_indices", "triu", "triu_indices",
     # choosing
     "astype", "cast", "clip", "one_hot", "take", "take_along_axis", "where",
+    # elementwise, beside the ops
+    "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
+    "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "sinc",
+    "squared_difference",
+    # order
+    "argsort", "digitize", "searchsorted", "sort", "top_k",
     # along axes
     "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std", "sum",
-    "var", "matmul",
+    "var",
+    # contractions
+    "einsum", "matmul",
     # errors and warnings
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
     "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",
