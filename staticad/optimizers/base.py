@@ -1,30 +1,52 @@
-"""What optimizers share: a step counter, a learning rate, and one effect that updates."""
+"""What optimizers share: a step counter, a learning rate, and state beside the variables."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
-from staticad_schema.errors import GradientError, ShapeError, UsageError
-from staticad_schema.handle import Effect
-from staticad_schema.sites import asking
-from staticad_schema.types import INEXACT, REAL
+import numpy as np
+
+from staticad_schema.errors import ShapeError, UsageError
+from staticad_schema.sites import asking, warn
+from staticad_schema.types import FLOAT64, INT64, REAL, REAL_OF, DType
 
 from ..current import scope
-from ..gradients import gradients
 from ..graph import Graph, current_graph
 from ..numbers import is_real, real
 from ..operands import result
-from ..ops.control import group, identity
-from ..ops.sources import zeros_like
+from ..ops.control import identity
+from ..ops.selection import where
+from ..ops.sources import full_like
 from ..tensor import Tensor
 from ..variable import Variable
+from .minimizer import Minimizer
 
 Schedule = Callable[[Tensor], Any]
 
 
-class Optimizer(ABC):
+class Writes:
+    """The writes of one update, in their order; without effect where `when` is false."""
+
+    def __init__(self, when: Tensor | None) -> None:
+        self.when = when
+        self.made: list[Tensor] = []
+
+    def assign(self, v: Variable, new: Any) -> None:
+        """Set the variable."""
+        self.made.append(v.assign(new if self.when is None else where(self.when, new, v)))
+
+    def subtract(self, v: Variable, step: Any) -> None:
+        """Subtract from the variable.  Nothing is a step of 0, which changes no bit."""
+        self.made.append(v.assign_sub(step if self.when is None else where(self.when, step, 0)))
+
+    def count(self, v: Variable) -> None:
+        """Add 1 to the counter."""
+        self.made.append(v.assign_add(1 if self.when is None else self.when.astype(INT64)))
+
+
+class Optimizer(Minimizer):
     """Updates variables so that a loss decreases; `minimize` builds the nodes.
 
     learning_rate: a number, a scalar tensor, or a schedule, which is a function of the step.
@@ -46,6 +68,9 @@ class Optimizer(ABC):
         self._step: Variable | None = None
         self._learning_rate: Tensor | None = None
         self._scope = ""
+        # Options that guard only if the variables' dtype can hold them, by name: what they are
+        # and the number that they must not be rounded to.
+        self._delicate: dict[str, tuple[float, int]] = {}
 
     @property
     def step(self) -> Tensor:
@@ -54,106 +79,25 @@ class Optimizer(ABC):
 
     @property
     def learning_rate(self) -> Tensor:
-        """The learning rate of the present step."""
+        """The learning rate of the present step; a number is a float64."""
         return self._bound()[1]
 
-    def minimize(
-        self,
-        loss: Tensor,
-        variables: Sequence[Variable] | None = None,
-        *,
-        name: str | None = None,
-    ) -> Effect:
-        """An effect that updates the variables once, and runs `graph.updates` too.
-
-        loss: a scalar.  variables: by default all trainable ones, of an inexact dtype, that the
-        loss depends on.  Raises GradientError if there are none.
-
-        >>> import staticad as sad
-        >>> with sad.Graph() as graph:
-        ...     w = sad.variable(4.0, name="w")
-        ...     optimizer = sad.optimizers.SGD(0.5)
-        ...     train = optimizer.minimize((w - 1) ** 2, name="train")
-        >>> session = sad.Session(graph)
-        >>> session.run([train, optimizer.step])
-        [None, array(0)]
-        >>> session.run([w, optimizer.step])
-        [array(1., dtype=float32), array(1)]
-        """
-        with asking("minimize", name):
-            _check_scalar(loss)
-            graph = loss.graph
-            assert isinstance(graph, Graph)
-            if variables is None:
-                trainable = [v for v in graph.variables.values() if v.trainable]
-                # Counters and the like, which no gradient reaches.
-                chosen = [v for v in trainable if v.type.kind in INEXACT]
-                found = gradients(loss, chosen, unconnected="none")
-                pairs = [(g, v) for g, v in zip(found, chosen, strict=True) if g is not None]
-                if not pairs:
-                    raise GradientError(
-                        "the loss depends on no trainable variable",
-                        expected="a loss computed from variables",
-                        found=f"{loss.describe()}, and trainable variables: "
-                        + (", ".join(v.describe() for v in trainable[:3]) or "none"),
-                        hint="integers are not trained: begin with a float, such as 1.0"
-                        if trainable and not chosen
-                        else None,
-                    )
-                return self.apply([g for g, _ in pairs], [v for _, v in pairs], name=name)
-            chosen = _checked(variables)
-            return self.apply(gradients(loss, chosen), chosen, name=name)
-
-    def apply(
-        self,
-        cotangents: Sequence[Tensor],
-        variables: Sequence[Variable],
-        *,
-        name: str | None = None,
-    ) -> Effect:
-        """An effect that updates the variables once with these gradients, which may be clipped, ….
-
-        >>> import staticad as sad
-        >>> with sad.Graph() as graph:
-        ...     w = sad.variable(4.0, name="w")
-        ...     (g,) = sad.gradients(w * w, w)
-        ...     train = sad.optimizers.SGD(1.0).apply([sad.clip(g, -1.0, 1.0)], [w])
-        >>> session = sad.Session(graph)
-        >>> session.run(train)
-        >>> session.variables["w"]
-        array(3., dtype=float32)
-        """
-        with asking("apply", name):
-            variables = _checked(variables)
-            for g in cotangents:
-                if not isinstance(g, Tensor):
-                    raise UsageError(
-                        "a gradient is no tensor",
-                        expected="a tensor for each variable",
-                        found=f"{g!r:.80}, a {type(g).__name__}",
-                        hint="leave out the variables whose gradient is None"
-                        if g is None
-                        else None,
-                    )
-            if not variables or len(cotangents) != len(variables):
-                raise GradientError(
-                    "not one gradient a variable",
-                    expected="as many gradients as variables, at least one",
-                    found=f"{len(cotangents)} and {len(variables)}",
-                )
-            graph = variables[0].graph
-            assert isinstance(graph, Graph)
-            if self._step is not None:
-                graph.check_owner(self._step, type(self).__name__, variables[0])
-            with graph:
-                step, _ = self._bound()
-                writes = self._update(list(cotangents), list(variables))
-                writes.append(step.assign_add(1))
-                return group(*writes, *graph.updates, name=name)
+    def _apply(
+        self, cotangents: list[Tensor], variables: list[Variable], when: Tensor | None
+    ) -> list[Tensor]:
+        if self._step is not None:
+            self._graph().check_owner(self._step, type(self).__name__, variables[0])
+        step, _ = self._bound()
+        for p in variables:
+            self._warn_of_rounding(p)
+        writes = Writes(when)
+        self._update(cotangents, variables, writes)
+        writes.count(step)
+        return writes.made
 
     @abstractmethod
-    def _update(self, cotangents: list[Tensor], variables: list[Variable]) -> list[Tensor]:
-        """The writes of one update."""
+    def _update(self, cotangents: list[Tensor], variables: list[Variable], write: Writes) -> None:
+        """Write the variables and the state of one update."""
 
     def _bound(self) -> tuple[Variable, Tensor]:
         """Step and learning rate, made in the graph where they are first asked for."""
@@ -184,45 +128,63 @@ class Optimizer(ABC):
                     found=value.describe(),
                 )
             return identity(value, name="learning_rate")
-        return result(graph.constant(real("learning_rate", value), name="learning_rate"))
+        number = real("learning_rate", value)
+        return result(graph.constant(number, name="learning_rate", dtype=FLOAT64))
 
-    def _slots(self, name: str, variables: list[Variable]) -> list[Variable]:
-        """A variable of zeros for each variable, of its shape and dtype."""
-        slots = []
-        for v in variables:
-            with scope(self._scope), scope(name):
-                start = zeros_like(v.initial)
-                shape = None if start.shape == v.shape else v.shape
-                slot = self._graph().variable(start, v.name, trainable=False, shape=shape)
-            slots.append(slot)
-        return slots
+    def _slots(
+        self, name: str, variables: list[Variable], start: float = 0.0, *, real: bool = False
+    ) -> list[Variable]:
+        """A variable for each variable, of its shape and dtype, that begins with one number.
 
+        real: of a complex variable, one of the real dtype of the same precision."""
+        with scope(self._scope):
+            return [
+                slot(name, v, start, REAL_OF.get(v.dtype, v.dtype) if real else v.dtype)
+                for v in variables
+            ]
 
-def _checked(variables: Any) -> list[Variable]:
-    """The variables as a list.  Raises UsageError."""
-    found = f"{variables!r:.80}, a {type(variables).__name__}"
-    hint = None
-    if isinstance(variables, list | tuple):
-        strangers = [v for v in variables if not isinstance(v, Variable)]
-        if not strangers:
-            return list(variables)
-        v = strangers[0]
-        found = v.describe() if isinstance(v, Tensor) else f"{v!r:.80}, a {type(v).__name__}"
-        hint = "use graph.variables[name]" if isinstance(v, str) else None
-    elif isinstance(variables, Variable):
-        hint = "write [variable]"
-    elif isinstance(variables, Mapping):
-        hint = "leave it out for all that are trainable; or list(variables.values())"
-    raise UsageError(
-        "only variables can be updated", expected="a list of variables", found=found, hint=hint
-    )
+    def _guard(self, name: str, value: float, rounded: int) -> float:
+        """An option as a number; where it is rounded to another, `apply` warns."""
+        self._delicate[name] = (value, rounded)
+        return value
+
+    def _warn_of_rounding(self, p: Variable) -> None:
+        for name, (value, rounded) in self._delicate.items():
+            if value and np.asarray(value).astype(p.dtype) == rounded:
+                warn(
+                    f"{type(self).__name__}: {name} {value} is {rounded} in {p.dtype.name}, "
+                    f"the dtype of {p.name!r}",
+                    UserWarning,
+                )
 
 
-def _check_scalar(loss: Any) -> None:
-    if not isinstance(loss, Tensor) or loss.ndim:
-        raise GradientError(
-            "only a scalar can be minimized",
-            expected="a tensor without axes",
-            found=loss.describe() if isinstance(loss, Tensor) else f"{loss!r:.80}",
-            hint="reduce it with mean or sum" if isinstance(loss, Tensor) else None,
-        )
+def slot(
+    place: str,
+    v: Variable,
+    start: float = 0.0,
+    dtype: DType | None = None,
+    initial: Tensor | None = None,
+) -> Variable:
+    """State of the shape and name of a variable, in a scope called `place`."""
+    graph = v.graph
+    assert isinstance(graph, Graph)
+    with scope(place):
+        if initial is None:
+            initial = full_like(v.initial, start, dtype=dtype)
+        shape = None if initial.shape == v.shape else v.shape
+        return graph.variable(initial, v.name, trainable=False, shape=shape)
+
+
+class Constants:
+    """A number in the dtypes of the variables, made once in each; rounding is not warned of."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+        self._made: dict[DType, Tensor] = {}
+
+    def beside(self, p: Tensor) -> Tensor:
+        """The number in the dtype of p."""
+        if p.dtype not in self._made:
+            # As an array, which is not warned of.
+            self._made[p.dtype] = p.graph.constant(np.asarray(self.value).astype(p.dtype))
+        return self._made[p.dtype]

@@ -7,10 +7,10 @@ from typing import Any
 from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
 
-from ..numbers import real
 from ..tensor import Tensor
 from ..variable import Variable
-from .base import Optimizer, Schedule
+from .base import Optimizer, Schedule, Writes
+from .options import not_negative, share
 
 
 class SGD(Optimizer):
@@ -18,6 +18,7 @@ class SGD(Optimizer):
 
     p -= lr * g, or with momentum mu:
     v = mu * v + g;  p -= lr * v, or lr * (g + mu * v) if `nesterov`.  v starts at 0.
+    With weight_decay, g + weight_decay * p takes the place of g.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -34,10 +35,13 @@ class SGD(Optimizer):
         learning_rate: float | Tensor | Schedule,
         momentum: float = 0.0,
         nesterov: bool = False,
+        *,
+        weight_decay: float = 0.0,
     ) -> None:
         super().__init__(learning_rate)
         with asking(type(self).__name__):
             self._momentum = share("momentum", momentum)
+            self._weight_decay = not_negative("weight_decay", weight_decay)
             if nesterov and not momentum:
                 raise ArgumentError(
                     "there is no momentum to look ahead with",
@@ -46,20 +50,22 @@ class SGD(Optimizer):
                 )
         self._nesterov = nesterov
 
-    def _update(self, cotangents: list[Tensor], variables: list[Variable]) -> list[Tensor]:
+    def _update(self, cotangents: list[Tensor], variables: list[Variable], write: Writes) -> None:
         mu = self._momentum
-        velocities = self._slots("velocity", variables) if mu else []
-        writes: list[Tensor] = []
         steps: list[Any] = cotangents
+        if self._weight_decay:
+            pairs = zip(cotangents, variables, strict=True)
+            steps = [g + p * self._weight_decay for g, p in pairs]
         if mu:
-            grown: list[Any] = [v * mu + g for v, g in zip(velocities, cotangents, strict=True)]
-            writes += [v.assign(new) for v, new in zip(velocities, grown, strict=True)]
-            steps = grown
+            velocities = self._slots("velocity", variables)
+            given = steps
+            steps = [v * mu + g for v, g in zip(velocities, given, strict=True)]
+            for v, grown in zip(velocities, steps, strict=True):
+                write.assign(v, grown)
             if self._nesterov:
-                steps = [g + new * mu for g, new in zip(cotangents, grown, strict=True)]
+                steps = [g + grown * mu for g, grown in zip(given, steps, strict=True)]
         for p, step in zip(variables, steps, strict=True):
-            writes.append(p.assign_sub(step * self.learning_rate.astype(p.dtype)))
-        return writes
+            write.subtract(p, step * self.learning_rate.astype(p.dtype))
 
 
 class Momentum(SGD):
@@ -78,15 +84,30 @@ class Momentum(SGD):
         learning_rate: float | Tensor | Schedule,
         momentum: float = 0.9,
         nesterov: bool = False,
+        *,
+        weight_decay: float = 0.0,
     ) -> None:
-        super().__init__(learning_rate, momentum, nesterov)
+        super().__init__(learning_rate, momentum, nesterov, weight_decay=weight_decay)
 
 
-def share(name: str, value: Any) -> float:
-    """A number from 0 to below 1.  Raises UsageError for what is no number, ArgumentError."""
-    number = real(name, value)
-    if not 0 <= number < 1:
-        raise ArgumentError(
-            f"{name} is out of range", expected="a number from 0 to below 1", found=repr(value)
-        )
-    return number
+class Nesterov(SGD):
+    """SGD with Nesterov's momentum: v = momentum * v + g;  p -= lr * (g + momentum * v).
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     w = sad.variable(1.0, name="w")
+    ...     train = sad.optimizers.Nesterov(0.25, momentum=0.5).minimize(w * w)
+    >>> session = sad.Session(graph)
+    >>> session.run(train)
+    >>> session.variables["w"]
+    array(0.25, dtype=float32)
+    """
+
+    def __init__(
+        self,
+        learning_rate: float | Tensor | Schedule,
+        momentum: float = 0.9,
+        *,
+        weight_decay: float = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, momentum, True, weight_decay=weight_decay)

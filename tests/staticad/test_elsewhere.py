@@ -41,7 +41,7 @@ def test_no_name_is_advised_against_that_is_here() -> None:
         (sad.nn, "exp", "use sad.exp"),
         (sad.random, "randn", "use sad.random.normal"),
         (sad.optimizers, "Momentun", "did you mean 'Momentum'?"),
-        (sad.optimizers.schedules, "cosin", "did you mean 'cosine'?"),
+        (sad.optimizers.schedules, "cosin", "did you mean 'cosine'"),
         (sad.testing, "check_gradient", "did you mean 'check_gradients'?"),
     ],
 )

@@ -1,8 +1,7 @@
-"""Optimizers against plain NumPy, their schedules, and their life in a file."""
+"""Optimizers in a graph: names, steps, rates, warnings, and their life in a file."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,7 @@ from staticad.optimizers import SGD, Adam, Momentum, Optimizer, schedules
 
 Array = np.ndarray[Any, Any]
 START = np.array([1.0, -2.0, 3.0])
-STEPS = 6
 # A gradient that changes from step to step: that of sum(p**4) / 4 + p[0] * p[1].
-Rule = Callable[[list[Array]], Array]
 
 
 def gradient(p: Array) -> Array:
@@ -31,46 +28,6 @@ def model(dtype: str = "float64") -> tuple[sad.Graph, sad.Tensor]:
         p = sad.variable(sad.cast(START, dtype), name="p")
         loss = sad.sum(p**4) / 4 + p[0] * p[1]
     return graph, loss
-
-
-def descend(optimizer: Callable[[], Optimizer]) -> Array:
-    graph, loss = model()
-    with graph:
-        train = optimizer().minimize(loss)
-    with sad.Session(graph) as session:
-        for _ in range(STEPS):
-            session.run(train)
-        found: Array = session.variables["p"]
-    return found
-
-
-def test_sgd() -> None:
-    p = START.copy()
-    for _ in range(STEPS):
-        p = p - 0.01 * gradient(p)
-    np.testing.assert_allclose(descend(lambda: SGD(0.01)), p, rtol=1e-6)
-
-
-@pytest.mark.parametrize("nesterov", [False, True])
-def test_momentum(nesterov: bool) -> None:
-    p, v = START.copy(), np.zeros(3)
-    for _ in range(STEPS):
-        g = gradient(p)
-        v = 0.9 * v + g
-        p = p - 0.01 * (g + 0.9 * v if nesterov else v)
-    rtol = 1e-6  # the learning rate is a float32
-    np.testing.assert_allclose(descend(lambda: Momentum(0.01, 0.9, nesterov)), p, rtol=rtol)
-    np.testing.assert_allclose(descend(lambda: SGD(0.01, 0.9, nesterov)), p, rtol=rtol)
-
-
-def test_adam() -> None:
-    p, m, v = START.copy(), np.zeros(3), np.zeros(3)
-    for t in range(1, STEPS + 1):
-        g = gradient(p)
-        m = 0.9 * m + 0.1 * g
-        v = 0.999 * v + 0.001 * g * g
-        p = p - 0.05 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
-    np.testing.assert_allclose(descend(lambda: Adam(0.05)), p, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +48,14 @@ def test_complex_variables_descend(optimizer: Callable[[], Optimizer]) -> None:
 
 def test_adam_without_moments_divides_by_the_gradient() -> None:
     p = START.copy()
-    for _ in range(STEPS):
-        p = p - 0.05 * np.sign(gradient(p))
-    found = descend(lambda: Adam(0.05, beta1=0.0, beta2=0.0, epsilon=0.0))
-    np.testing.assert_allclose(found, p, rtol=1e-6)
+    graph, loss = model()
+    with graph:
+        train = Adam(0.05, beta1=0.0, beta2=0.0, epsilon=0.0).minimize(loss)
+    with sad.Session(graph) as session:
+        for _ in range(6):
+            p = p - 0.05 * np.sign(gradient(p))
+            session.run(train)
+        np.testing.assert_allclose(session.variables["p"], p, rtol=1e-12)
 
 
 def test_slots_are_made_all_m_first() -> None:
@@ -141,42 +102,10 @@ def test_the_learning_rate_can_be_seen_and_fed() -> None:
         optimizer = SGD(0.01)
         train = optimizer.minimize(loss)
     with sad.Session(graph) as session:
-        assert session.run([optimizer.step, optimizer.learning_rate]) == [0, np.float32(0.01)]
+        assert session.run([optimizer.step, optimizer.learning_rate]) == [0, 0.01]
         session.run(train, {optimizer.learning_rate: 0.0})
         assert session.variables["p"].tolist() == START.tolist()
         assert session.run(optimizer.step) == 1
-
-
-SCHEDULES: dict[str, tuple[schedules.Schedule, Callable[[int], float]]] = {
-    "constant": (schedules.constant(0.5), lambda t: 0.5),
-    "exponential": (schedules.exponential(2.0, 0.5, 4), lambda t: 2 * 0.5 ** (t / 4)),
-    "cosine": (
-        schedules.cosine(1.0, 8, 0.25),
-        lambda t: 0.25 + 0.375 * (1 + math.cos(math.pi * min(t, 8) / 8)),
-    ),
-    "piecewise": (
-        schedules.piecewise([2, 5], [1.0, 0.5, 0.1]),
-        lambda t: 1.0 if t < 2 else 0.5 if t < 5 else 0.1,
-    ),
-    "warmup": (schedules.warmup(2.0, 4), lambda t: 2 * min((t + 1) / 4, 1)),
-    "warmup of a schedule": (
-        schedules.warmup(schedules.piecewise([5], [1.0, 0.5]), 4),
-        lambda t: min((t + 1) / 4, 1) * (1.0 if t < 5 else 0.5),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_schedules(name: str) -> None:
-    schedule, expected = SCHEDULES[name]
-    with sad.Graph() as graph:
-        p = sad.variable(1.0, name="p")
-        optimizer = SGD(schedule)
-        train = optimizer.minimize(p * p)
-    with sad.Session(graph) as session:
-        for t in range(10):
-            rate, _ = session.run([optimizer.learning_rate, train])
-            assert rate == pytest.approx(expected(t), rel=1e-6)
 
 
 def test_a_saved_step_trains_by_itself(tmp_path: Path) -> None:
