@@ -23,15 +23,19 @@ SECTIONS = {
         "staticad.ops.shapes",
         "staticad.ops.reordering",
         "staticad.ops.joining",
+        "staticad.ops.splitting",
+        "staticad.ops.repeating",
         "staticad.ops.padding",
+        "staticad.ops.diagonals",
     ),
     "Choosing, casting, multiplying": ("staticad.ops.selection",),
     "Positions": ("staticad.ops.gathering",),
+    "Sorting": ("staticad.ops.sorting",),
     "Derivatives": ("staticad.gradients",),
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
     "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),
-    "Elementwise": ("staticad",),
+    "Elementwise": ("staticad", "staticad.ops.arithmetic", "staticad.ops.comparison"),
 }
 NAMESPACES = ("nn", "optimizers", "optimizers.schedules", "random")
 METHODS = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 
 from staticad_schema.dims import Dim, Shape
-from staticad_schema.errors import ArgumentError, ShapeError, UsageError
-from staticad_schema.handle import WEAK, Handle
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
+from staticad_schema.handle import WEAK, Handle, floating
 from staticad_schema.shapes import product
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import DType, TensorType, in_dtype, promote_weak
@@ -21,7 +21,7 @@ from . import indexing, methods, sizes
 from .building import Builder, build
 from .dimensions import Axis
 from .elsewhere import equivalent, missing_of_tensor
-from .numbers import weak_list
+from .numbers import stored, weak_list
 
 
 class Tensor(Handle):
@@ -105,7 +105,8 @@ class Tensor(Handle):
 
     @property
     def at(self) -> At:
-        """`x.at[index].set(v)` and `.add(v)`: x with some elements replaced or added to.
+        """`x.at[index].set(v)`: x with some elements replaced; `.add(v)`, `.subtract(v)`,
+        `.multiply(v)`, `.divide(v)`, `.max(v)`, `.min(v)`: combined with v; `.get()`: x[index].
 
         >>> import staticad as sad
         >>> with sad.Graph() as graph:
@@ -343,19 +344,68 @@ class Place:
         self._tensor = tensor
         self._index = index
 
+    def get(self) -> Tensor:
+        """x[index]."""
+        return self._tensor[self._index]
+
     def set(self, value: Any) -> Tensor:
         """A tensor equal to this one but for x[index], which is `value`.
 
         Of several values for one element, the last in the index's order stays.
         """
-        return self._scatter("scatter_set", value)
+        return self._scatter("set", "scatter_set", value)
 
     def add(self, value: Any) -> Tensor:
         """A tensor equal to this one with `value` added at x[index], once for each occurrence."""
-        return self._scatter("scatter_add", value)
+        return self._scatter("add", "scatter_add", value)
 
-    def _scatter(self, op: str, value: Any) -> Tensor:
-        with asking(f"{'set' if op == 'scatter_set' else 'add'} at {self._tensor.name!r}"):
+    def subtract(self, value: Any) -> Tensor:
+        """A tensor equal to this one less `value` at x[index], once for each occurrence."""
+        with asking(f"subtract at {self._tensor.name!r}"):
+            change = build("negative", (stored(self._tensor, value),))
+            return self._scatter("subtract", "scatter_add", change)
+
+    def multiply(self, value: Any) -> Tensor:
+        """A tensor equal to this one times `value` at x[index], once for each occurrence.
+
+        The derivatives are exact where factors are 0.
+        """
+        return self._scatter("multiply", "scatter_multiply", value)
+
+    mul = multiply
+
+    def divide(self, value: Any) -> Tensor:
+        """A tensor equal to this one over `value` at x[index]: over the product of all
+        occurrences.  Raises DTypeError for integers."""
+        with asking(f"divide at {self._tensor.name!r}"):
+            (x,) = floating(self._tensor)
+            if x is not self._tensor:
+                raise DTypeError(
+                    "a quotient of integers is no integer",
+                    expected="a floating or complex dtype",
+                    found=self._tensor.describe(),
+                    hint="use .astype('float32')",
+                )
+            ones = build("broadcast_to", (x.coerce(1),), {"shape": x.shape})
+            divisors = indexing.scatter("scatter_multiply", ones, self._index, stored(x, value))
+            return cast("Tensor", x / divisors)
+
+    def max(self, value: Any) -> Tensor:
+        """A tensor equal to this one, but at x[index] not below `value`; NaN where either is.
+
+        Equal candidates, this tensor's element among them, share the derivative.
+        """
+        return self._scatter("max", "scatter_max", value)
+
+    def min(self, value: Any) -> Tensor:
+        """A tensor equal to this one, but at x[index] not above `value`; NaN where either is.
+
+        Equal candidates, this tensor's element among them, share the derivative.
+        """
+        return self._scatter("min", "scatter_min", value)
+
+    def _scatter(self, asked: str, op: str, value: Any) -> Tensor:
+        with asking(f"{asked} at {self._tensor.name!r}"):
             result = indexing.scatter(op, self._tensor, self._index, value)
         assert isinstance(result, Tensor)
         return result

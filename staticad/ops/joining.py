@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart along an axis."""
+"""Tensors put together along an axis."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from staticad_schema.sites import asking
 
 from .. import dimensions, methods
 from ..building import build, renamed
-from ..operands import Operand, result, tensor, tensors
+from ..operands import Operand, graph_of, result, tensor, tensors
 from ..tensor import Tensor
+from .shapes import atleast_1d, atleast_2d, atleast_3d
 
 
-def concat(xs: Sequence[Operand], /, *, axis: int | None = 0, name: str | None = None) -> Tensor:
+def concat(xs: Sequence[Operand], /, axis: int | None = 0, *, name: str | None = None) -> Tensor:
     """The tensors one after the other along `axis`; flattened first if that is None.
 
     xs: a list of tensors of one rank, brought to one dtype.  Raises ShapeError if their other
@@ -36,7 +37,7 @@ def concat(xs: Sequence[Operand], /, *, axis: int | None = 0, name: str | None =
         return result(build("concat", values, {"axis": place}, label=name))
 
 
-def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -> Tensor:
+def stack(xs: Sequence[Operand], /, axis: int = 0, *, name: str | None = None) -> Tensor:
     """Tensors of one shape side by side along a new axis.
 
     >>> import staticad as sad
@@ -60,55 +61,124 @@ def stack(xs: Sequence[Operand], /, *, axis: int = 0, name: str | None = None) -
         return result(build("concat", ready, {"axis": place}, label=name))
 
 
-def unstack(x: Operand, /, *, axis: int = 0, name: str | None = None) -> tuple[Tensor, ...]:
-    """The parts of x along an axis of known size, without that axis.
-
-    >>> import staticad as sad
-    >>> with sad.Graph():
-    ...     x = sad.zeros((2, 3))
-    >>> [part.shape for part in sad.unstack(x)]
-    [(3,), (3,)]
-    """
-    with asking("unstack", name):
-        value = tensor("unstack", x)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
-        size = value.shape[place]
-        if not isinstance(size, int):
-            raise ShapeError(
-                "the number of parts is not known",
-                expected=f"a known size on axis {place}",
-                found=value.describe(),
-            )
-        lead = (slice(None),) * place
-        return tuple(result(renamed(value[(*lead, i)], name)) for i in range(size))
-
-
-def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
-    """x repeated `repetitions` times along each axis, aligned at the last.
+def hstack(xs: Sequence[Operand], /, *, name: str | None = None) -> Tensor:
+    """The tensors one after the other along the second axis, vectors along their only one.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
-    ...     y = sad.tile([1, 2], (2, 2))
+    ...     y = sad.hstack([[[1], [2]], [[3], [4]]])
     >>> sad.Session(graph).run(y)
-    array([[1, 2, 1, 2],
-           [1, 2, 1, 2]])
+    array([[1, 3],
+           [2, 4]])
     """
-    with asking("tile", name):
-        value = tensor("tile", x)
-        counts = dimensions.shape_of(repetitions)
-        rank = len(counts) if len(counts) > value.ndim else value.ndim
-        counts = (1,) * (rank - len(counts)) + counts
-        shape = (1,) * (rank - value.ndim) + value.shape
-        if all(c == 1 for c in counts):
-            return result(methods.reshape(value, shape, name))
-        spread, wide, final = [], [], []
-        for size, count in zip(shape, counts, strict=True):
-            spread += [1, size]
-            wide += [count, size]
-            final.append(size * count)
-        ready = build("reshape", (value,), {"shape": tuple(spread)})
-        ready = build("broadcast_to", (ready,), {"shape": tuple(wide)})
-        return result(build("reshape", (ready,), {"shape": tuple(final)}, label=name))
+    with asking("hstack", name):
+        values = [atleast_1d(v) for v in tensors("hstack", *_several(xs))]
+        return concat(values, 0 if values[0].ndim == 1 else 1, name=name)
+
+
+def vstack(xs: Sequence[Operand], /, *, name: str | None = None) -> Tensor:
+    """The tensors one after the other along the first axis, vectors as rows.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.vstack([[1, 2], [3, 4]])
+    >>> sad.Session(graph).run(y)
+    array([[1, 2],
+           [3, 4]])
+    """
+    with asking("vstack", name):
+        return concat([atleast_2d(v) for v in tensors("vstack", *_several(xs))], 0, name=name)
+
+
+def dstack(xs: Sequence[Operand], /, *, name: str | None = None) -> Tensor:
+    """The tensors one after the other along the third axis, after `atleast_3d`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     y = sad.dstack([[1, 2], [3, 4]])
+    >>> y.shape
+    (1, 2, 2)
+    """
+    with asking("dstack", name):
+        return concat([atleast_3d(v) for v in tensors("dstack", *_several(xs))], 2, name=name)
+
+
+def column_stack(xs: Sequence[Operand], /, *, name: str | None = None) -> Tensor:
+    """Vectors as the columns of a matrix; matrices side by side.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.column_stack([[1, 2], [3, 4]])
+    >>> sad.Session(graph).run(y)
+    array([[1, 3],
+           [2, 4]])
+    """
+    with asking("column_stack", name):
+        columns = [
+            v if v.ndim > 1 else methods.reshape(v, (-1, 1))
+            for v in tensors("column_stack", *_several(xs))
+        ]
+        return concat(columns, 1, name=name)
+
+
+def append(
+    x: Operand, values: Operand, /, axis: int | None = None, *, name: str | None = None
+) -> Tensor:
+    """x followed by `values` along an axis; both flattened if that is None.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.append([1, 2], [[3], [4]])
+    >>> sad.Session(graph).run(y)
+    array([1, 2, 3, 4])
+    """
+    with asking("append", name):
+        return concat([x, values], axis, name=name)
+
+
+def block(parts: Any, /, *, name: str | None = None) -> Tensor:
+    """A tensor of nested lists of tensors: the innermost joined along the last axis, those along
+    the last but one, and so on.  As `numpy.block`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     a = sad.constant([[1, 2]])
+    ...     y = sad.block([[a, 3], [4, a]])
+    >>> sad.Session(graph).run(y)
+    array([[1, 2, 3],
+           [4, 1, 2]])
+    """
+    with asking("block", name):
+        depth = _depth(parts)
+        graph = graph_of("block", *_leaves(parts))
+        rank = max(depth, *(tensor("block", p, graph).ndim for p in _leaves(parts)))
+        return result(renamed(_joined(parts, depth, rank, graph), name))
+
+
+def _leaves(parts: Any) -> list[Any]:
+    return [leaf for p in parts for leaf in _leaves(p)] if isinstance(parts, list) else [parts]
+
+
+def _depth(parts: Any) -> int:
+    if not isinstance(parts, list):
+        return 0
+    if not parts:
+        raise ArgumentError("a list of no parts", expected="at least one tensor", found="[]")
+    depths = {_depth(p) for p in parts}
+    if len(depths) > 1:
+        raise ShapeError(
+            "the parts are not nested equally deep",
+            expected="lists of one depth",
+            found=", ".join(map(str, sorted(depths))),
+        )
+    return 1 + depths.pop()
+
+
+def _joined(parts: Any, depth: int, rank: int, graph: Any) -> Tensor:
+    if not isinstance(parts, list):
+        value = tensor("block", parts, graph)
+        return result(methods.reshape(value, (1,) * (rank - value.ndim) + value.shape))
+    return concat([_joined(p, depth - 1, rank, graph) for p in parts], rank - depth)
 
 
 def _several(xs: Any) -> list[Any]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from staticad_schema import dims
-from staticad_schema.errors import ArgumentError, ShapeError
-from staticad_schema.shapes import normalize_axis, shape_text
+from staticad_schema.dims import Dim, Size
+from staticad_schema.errors import ArgumentError, ShapeError, UsageError
+from staticad_schema.shapes import normalize_axis, product, shape_text
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -30,14 +31,7 @@ def permute_dims(x: Operand, /, axes: Sequence[int], *, name: str | None = None)
     """
     with asking("permute_dims", name):
         value = tensor("permute_dims", x)
-        order = tuple(normalize_axis(dimensions.integer(a), value.ndim) for a in axes)
-        if sorted(order) != list(range(value.ndim)):
-            raise ShapeError(
-                "not an order of the axes",
-                expected=f"each of the axes 0 to {value.ndim - 1} once" if value.ndim else "()",
-                found=shape_text(tuple(axes)),
-            )
-        return result(methods.permute(value, order, name))
+        return result(methods.permute(value, _order(axes, value.ndim), name))
 
 
 def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -88,7 +82,7 @@ def moveaxis(
         return result(methods.permute(value, tuple(order), name))
 
 
-def flip(x: Operand, /, *, axis: Axis = None, name: str | None = None) -> Tensor:
+def flip(x: Operand, /, axis: Axis = None, *, name: str | None = None) -> Tensor:
     """x backwards along `axis`, along all of them if None.
 
     >>> import staticad as sad
@@ -104,17 +98,126 @@ def flip(x: Operand, /, *, axis: Axis = None, name: str | None = None) -> Tensor
         return result(build("flip", (value,), attributes, label=name))
 
 
+def swapaxes(x: Operand, axis1: int, axis2: int, /, *, name: str | None = None) -> Tensor:
+    """x with two axes exchanged.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3, 4))
+    >>> sad.swapaxes(x, 0, -1).shape
+    (4, 3, 2)
+    """
+    with asking("swapaxes", name):
+        value = tensor("swapaxes", x)
+        first, second = (normalize_axis(dimensions.integer(a), value.ndim) for a in (axis1, axis2))
+        order = list(range(value.ndim))
+        order[first], order[second] = second, first
+        return result(methods.permute(value, tuple(order), name))
+
+
+def transpose(
+    x: Operand, /, axes: Sequence[int] | None = None, *, name: str | None = None
+) -> Tensor:
+    """x with its axes in the order `axes`; None: in the reverse order.  As `numpy.transpose`.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.zeros((2, 3, 4))
+    >>> sad.transpose(x).shape
+    (4, 3, 2)
+    """
+    with asking("transpose", name):
+        value = tensor("transpose", x)
+        order = range(value.ndim)[::-1] if axes is None else axes
+        return result(methods.permute(value, _order(order, value.ndim), name))
+
+
+def _order(axes: Any, ndim: int) -> tuple[int, ...]:
+    """All axes, counted from the front.  Raises GraphError."""
+    if not isinstance(axes, Sequence) or isinstance(axes, str):
+        raise UsageError("not an order of axes", expected="a tuple of ints", found=f"{axes!r:.80}")
+    order = tuple(normalize_axis(dimensions.integer(a), ndim) for a in axes)
+    if sorted(order) != list(range(ndim)):
+        raise ShapeError(
+            "not an order of the axes",
+            expected=f"each of the axes 0 to {ndim - 1} once" if ndim else "()",
+            found=shape_text(tuple(axes)),
+        )
+    return order
+
+
+def rot90(
+    x: Operand, /, k: int = 1, axes: tuple[int, int] = (0, 1), *, name: str | None = None
+) -> Tensor:
+    """x turned k times by 90 degrees in the plane of two axes, from the first towards the second.
+
+    Raises ShapeError for axes that are not two.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.rot90([[1, 2], [3, 4]])
+    >>> sad.Session(graph).run(y)
+    array([[2, 4],
+           [1, 3]])
+    """
+    with asking("rot90", name):
+        value = tensor("rot90", x)
+        plane = tuple(axes) if isinstance(axes, tuple | list) else (axes,)
+        chosen = dimensions.axes_of(plane, value.ndim)
+        if len(chosen) != 2:
+            raise ShapeError("not a plane", expected="two axes", found=str(axes))
+        first, second = (normalize_axis(dimensions.integer(a), value.ndim) for a in plane)
+        turns = dimensions.integer(k) % 4
+        order = list(range(value.ndim))
+        if turns % 2:
+            order[first], order[second] = second, first
+        turned = methods.permute(value, tuple(order))
+        backwards = {0: (), 1: (first,), 2: chosen, 3: (second,)}[turns]
+        if backwards:
+            turned = build("flip", (turned,), {"axis": tuple(sorted(backwards))})
+        return result(renamed(turned, name))
+
+
+def flipud(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """x backwards along its first axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.flipud([[1, 2], [3, 4]])
+    >>> sad.Session(graph).run(y)
+    array([[3, 4],
+           [1, 2]])
+    """
+    with asking("flipud", name):
+        return flip(x, 0, name=name)
+
+
+def fliplr(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """x backwards along its second axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.fliplr([[1, 2], [3, 4]])
+    >>> sad.Session(graph).run(y)
+    array([[2, 1],
+           [4, 3]])
+    """
+    with asking("fliplr", name):
+        return flip(x, 1, name=name)
+
+
 def roll(
     x: Operand,
     /,
-    shift: int | tuple[int, ...],
-    *,
+    shift: int | Dim | tuple[int | Dim, ...],
     axis: int | tuple[int, ...] | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """x with its elements moved by `shift` along `axis`, what falls off put in front.
 
-    Without an axis, in the flattened x.
+    Without an axis, in the flattened x.  Several shifts and axes go pair by pair.
+    Raises ArgumentError if there are not as many of both.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -125,24 +228,28 @@ def roll(
     with asking("roll", name):
         value: Any = tensor("roll", x)
         shape = value.type.shape
+        given = shift if isinstance(shift, tuple | list) else (shift,)
+        shifts = [s if isinstance(s, Dim) else dimensions.integer(s) for s in given]
         if axis is None:
-            flat = methods.reshape(value, (-1,)) if shape else value
-            moved = _rolled(flat, dimensions.integer(shift), 0) if shape else flat
-            return result(methods.reshape(moved, shape, None if name is None else name))
-        axes = axis if isinstance(axis, tuple | list) else (axis,)
-        shifts = shift if isinstance(shift, tuple | list) else (shift,) * len(axes)
-        if len(shifts) != len(axes):
+            flat = methods.reshape(value, (product(shape),))
+            for s in shifts:
+                flat = _rolled(flat, s, 0)
+            return result(methods.reshape(flat, shape, name))
+        axes = list(axis) if isinstance(axis, tuple | list) else [axis]
+        if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
             raise ArgumentError(
                 "not one shift an axis", expected=f"{len(axes)} shifts", found=str(shift)
             )
+        if len(shifts) == 1:
+            shifts *= len(axes)
+        elif len(axes) == 1:
+            axes *= len(shifts)
         for s, a in zip(shifts, axes, strict=True):
-            value = _rolled(
-                value, dimensions.integer(s), normalize_axis(dimensions.integer(a), len(shape))
-            )
+            value = _rolled(value, s, normalize_axis(dimensions.integer(a), len(shape)))
         return result(renamed(value, name))
 
 
-def _rolled(x: Any, shift: int, axis: int) -> Any:
+def _rolled(x: Any, shift: Size, axis: int) -> Any:
     size = x.type.shape[axis]
     if size == 0 or shift == 0:
         return x

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from staticad_schema.types import NAMES, Array, DType, as_dtype
+from staticad_schema.types import KINDS, NAMES, REAL, Array, DType, as_dtype
 from tests.ops.arrays import integers, normal, real
 from tests.ops.samples import Sample, Table, over
+
+NAMES_REAL = [name for name, dtype in NAMES.items() if KINDS[dtype] in REAL]
 
 TWICE = np.array([[0, -1, 2], [2, 2, 1]])
 
@@ -86,6 +88,49 @@ SAMPLES: Table = {
             (real(2048, dtype="float16"), np.ones(4, np.float16), np.zeros(4, np.int64)),
             {"axes": (0,)},
             expected=real(2052, dtype="float16"),
+        ),
+        *over([n for n in NAMES if n != "bool"], _small),
+    ],
+    **{
+        name: [
+            *_scatters(),
+            Sample(
+                (real(1, 2, 3), real(1, 5, 5, 0, 3), np.array([0, 1, 1, 2, 2])),
+                {"axes": (0,)},
+                smooth=False,
+                expected=extreme,
+            ),
+            Sample(
+                (real(1, np.nan, 3), real(5, 5, np.nan), np.array([0, 1, 2])),
+                {"axes": (0,)},
+                smooth=False,
+                expected=real(first, np.nan, np.nan),
+            ),
+            *over(NAMES_REAL, _small),
+        ]
+        for name, extreme, first in (
+            ("scatter_max", real(1, 5, 3), 5),
+            ("scatter_min", real(1, 2, 0), 1),
+        )
+    },
+    "scatter_multiply": [
+        *_scatters(),
+        # One zero, two zeros, and a zero that is only x's, at one place each.
+        Sample(
+            (real(2, 3, 0, 5), real(0, 7, 0, 0, 4, 6), np.array([0, 0, 1, 1, 2, -2])),
+            {"axes": (0,)},
+            expected=real(0, 0, 0, 5),
+        ),
+        # What overflows at one place does not reach the next.
+        Sample(
+            (real(1, 1, 1), real(1e200, 1e200, 2, 3), np.array([0, 0, 1, 2])),
+            {"axes": (0,)},
+            smooth=False,
+            expected=real(np.inf, 2, 3),
+        ),
+        Sample(
+            (normal(3, 2, dtype="complex128"), normal(2, 2, dtype="complex128"), np.array([1, 1])),
+            {"axes": (0,)},
         ),
         *over([n for n in NAMES if n != "bool"], _small),
     ],

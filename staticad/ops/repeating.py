@@ -1,0 +1,115 @@
+"""Elements more than once: whole tensors side by side, or each element in a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.errors import DTypeError, ShapeError, UsageError
+from staticad_schema.handle import Handle
+from staticad_schema.shapes import normalize_axis, product
+from staticad_schema.sites import asking
+from staticad_schema.types import INT64
+
+from .. import dimensions, methods
+from ..building import build
+from ..indices import reshaped
+from ..operands import Operand, result, tensor
+from ..tensor import Tensor
+
+
+def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
+    """x repeated `repetitions` times along each axis, aligned at the last.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.tile([1, 2], (2, 2))
+    >>> sad.Session(graph).run(y)
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
+    with asking("tile", name):
+        value = tensor("tile", x)
+        counts = dimensions.shape_of(repetitions)
+        rank = len(counts) if len(counts) > value.ndim else value.ndim
+        counts = (1,) * (rank - len(counts)) + counts
+        shape = (1,) * (rank - value.ndim) + value.shape
+        if all(c == 1 for c in counts):
+            return result(methods.reshape(value, shape, name))
+        spread, wide, final = [], [], []
+        for size, count in zip(shape, counts, strict=True):
+            spread += [1, size]
+            wide += [count, size]
+            final.append(size * count)
+        ready = build("reshape", (value,), {"shape": tuple(spread)})
+        ready = build("broadcast_to", (ready,), {"shape": tuple(wide)})
+        return result(build("reshape", (ready,), {"shape": tuple(final)}, label=name))
+
+
+def repeat(
+    x: Operand, repeats: Any, /, axis: int | None = None, *, name: str | None = None
+) -> Tensor:
+    """Each element of x, or each slice along an axis, `repeats` times in a row.
+
+    repeats: a count for all, an int, a name of a size or a Dim, or a list of one count each.
+    axis: None repeats the elements of the flattened x.
+    Raises ShapeError if there are not as many counts as elements along the axis.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.repeat([1, 2], 2)
+    ...     z = sad.repeat([[1, 2], [3, 4]], [1, 2], axis=0)
+    >>> session = sad.Session(graph)
+    >>> session.run(y)
+    array([1, 1, 2, 2])
+    >>> session.run(z)
+    array([[1, 2],
+           [3, 4],
+           [3, 4]])
+    """
+    with asking("repeat", name):
+        value: Any = tensor("repeat", x)
+        if axis is None:
+            value = methods.reshape(value, (product(value.shape),))
+        place = normalize_axis(dimensions.integer(axis or 0), value.type.ndim)
+        if isinstance(repeats, list | tuple | np.ndarray):
+            counts = _counts(repeats)
+            if counts.size != 1:
+                return _each_repeated(value, counts, place, name)
+            repeats = int(counts.reshape(()))
+        if isinstance(repeats, Handle):
+            raise UsageError(
+                "the size of the result would depend on data",
+                expected="counts that are known when the graph is built",
+                found=repeats.describe(),
+            )
+        count = dimensions.size(repeats)
+        lead, size, rest = value.shape[:place], value.shape[place], value.shape[place + 1 :]
+        thin = reshaped(value, (*lead, size, 1, *rest))
+        wide = build("broadcast_to", (thin,), {"shape": (*lead, size, count, *rest)})
+        return result(methods.reshape(wide, (*lead, size * count, *rest), name))
+
+
+def _counts(repeats: Any) -> np.ndarray[Any, Any]:
+    counts = np.asarray(repeats)
+    if counts.size and counts.dtype.kind not in "iu":
+        raise DTypeError("counts are integers", expected="integers", found=f"{repeats!r:.80}")
+    if counts.ndim > 1 or (counts.size and int(counts.min()) < 0):
+        raise ShapeError(
+            "not a list of counts", expected="ints of 0 or more", found=f"{repeats!r:.80}"
+        )
+    return counts.astype(INT64)
+
+
+def _each_repeated(value: Any, counts: np.ndarray[Any, Any], axis: int, name: str | None) -> Tensor:
+    size = value.shape[axis]
+    if isinstance(size, int) and size != counts.size:
+        raise ShapeError(
+            "not one count each",
+            expected=f"{size} counts, for axis {axis} of {value.describe()}",
+            found=str(counts.size),
+        )
+    shape = (*value.shape[:axis], counts.size, *value.shape[axis + 1 :])
+    places = value.graph.constant(np.repeat(np.arange(counts.size, dtype=INT64), counts))
+    return result(build("take", (reshaped(value, shape), places), {"axis": axis}, label=name))
