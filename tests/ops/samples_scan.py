@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.ops.arrays import integers, normal, real
 from tests.ops.samples import Sample, Table, over
 
@@ -26,6 +28,14 @@ SAMPLES: Table = {
         *over(NUMBERS, lambda d: Sample((integers(d, 3),), {"axis": 0, "reverse": False})),
     ],
     "linear_recurrence": [
+        # A coefficient 0 begins anew, whatever came before.
+        Sample(
+            (real(1, 1e200, 0, 2, 0), real(1e200, 0, 3, 1, 5)),
+            {"axis": 0, "reverse": False},
+            smooth=False,
+            expected=real(1e200, np.inf, 3, 7, 5),
+        ),
+        Sample((real(1, 2, 0, 2), real(1, 2, 3, 4)), {"axis": 0, "reverse": True}),
         *(
             sample
             for reverse in (False, True)

@@ -44,8 +44,13 @@ def _linear_recurrence(a: Array, b: Array, *, axis: int, reverse: bool) -> Array
     if reverse:
         a, b = a[::-1], b[::-1]
     out = np.array(b)
-    for i in range(1, len(out)):
-        out[i] += a[i] * out[i - 1]
+    forgets = a == 0
+    if not forgets.any():
+        for i in range(1, len(out)):
+            out[i] += a[i] * out[i - 1]
+    else:
+        for i in range(1, len(out)):
+            out[i] += np.where(forgets[i], 0, a[i] * out[i - 1])
     return np.moveaxis(out[::-1] if reverse else out, 0, axis)
 
 
@@ -84,7 +89,10 @@ def _batch_recurrence(a: Any, b: Any, batched: Sequence[bool], *, axis: int, rev
     widen=True,
 )
 def linear_recurrence(a: Operand, b: Operand, *, axis: int, reverse: bool) -> TensorType:
-    """y with y[i] = a[i] * y[i - 1] + b[i] along an axis, y[-1] = 0; reverse: from the end."""
+    """y with y[i] = a[i] * y[i - 1] + b[i] along an axis, y[-1] = 0; reverse: from the end.
+
+    Where a is 0 the recurrence begins anew: nothing of y[i - 1] is left, also if it is infinite.
+    """
     same_dtype((a, b))
     _check(a, axis)
     check_equal_shapes(b.shape, a.shape, "b")
