@@ -187,6 +187,34 @@ def test_A38_xlogy_of_zero() -> None:
     dx, dy = grads(sad.xlogy, [0.0, 0.0], [2.0, 0.0])
     np.testing.assert_array_equal(dx, [math.log(2), -inf])
     assert dy.tolist() == [0, 0]
+    assert value(sad.xlog1py, [0.0, 0.0, 0.0], [-1.0, inf, 2.0]).tolist() == [0, 0, 0]
+    dx, dy = grads(sad.xlog1py, [0.0, 0.0], [2.0, -1.0])
+    np.testing.assert_array_equal(dx, [math.log(3), -inf])
+    assert dy.tolist() == [0, 0]
+
+
+def test_A40_slope_of_sinc_at_zero() -> None:
+    assert grad(lambda t: sad.sinc(2 * t + 1), -0.5) == 0
+    for dtype in ("float16", "float32", "float64"):
+        points = np.array([0.0, -0.0, 1.0, -3.0], dtype)
+        np.testing.assert_allclose(grad(sad.sinc, points), [0, 0, -1, 1 / 3], rtol=1e-3)
+        assert value(sad.sinc, points).tolist() == [1, 1, 0, 0]
+
+
+def test_A41_curvature_of_sinc() -> None:
+    powers = [math.pi**2 / 3, math.pi**4 / 5, math.pi**6 / 7]
+    expected = [0, -powers[0], 0, powers[1], 0, -powers[2]]
+    close(derivatives(sad.sinc, 0.0, 6), expected, rtol=1e-14)
+
+    def f(t: Any) -> Any:
+        return 2 * sad.sinc(t) - 3 * sad.sinc(2 * t + 1) + 5 * sad.sinc(2 - t / 2)
+
+    close(derivatives(f, -0.5, 2)[1], 35.56404073668897)
+    # Beside 0 as at 0: a quotient would have lost digits, the more the higher the derivative.
+    near = derivatives(sad.sinc, 1e-4, 4)
+    close(near[0], -powers[0] * 1e-4, rtol=1e-7)
+    close(near[2], powers[1] * 1e-4, rtol=1e-7)
+    close(near[1::2], [-powers[0], powers[1]], rtol=1e-7)
 
 
 def test_A43_angle_of_a_tiny_vector() -> None:
@@ -198,6 +226,10 @@ def test_A43_angle_of_a_tiny_vector() -> None:
         close(dy * scale, 4 / 25)
         close(dx * scale, -3 / 25)
     assert [float(g) for g in grads(sad.atan2, 0.0, 0.0)] == [0, 0]
+    # The same as the angle of a complex number, whose gradient is d/dx + i d/dy.
+    dz = grad(sad.angle, np.array([5.6843e-14 + 1e-13j, 0]))
+    close(dz[0], complex(-7.55794e12, 4.29616e12), rtol=1e-5)
+    assert dz[1] == 0
 
 
 def test_A48_division_with_a_floor() -> None:

@@ -288,6 +288,22 @@ SAMPLES: Table = {
             tolerance=1e-15,
         ),
     ],
+    "sinc": [
+        *(
+            Sample(sample.arrays, {"order": order})
+            for order in (0, 1, 2, 5)
+            for sample in (*_one(FLOATS), *_one(("float64",), -6.0, 6.0))
+        ),
+        *(
+            Sample((np.array(x),), {"order": order}, False, True, np.array(y), 1e-15)
+            for order, x, y in (
+                (0, [0, -0.0, 1, -3, 0.5, inf, nan], [1, 1, -0.0, 0, 2 / np.pi, nan, nan]),
+                (1, [0.0, 1, 2], [-0.0, -1, 0.5]),
+                (2, [0.0], [-(np.pi**2) / 3]),
+                (4, [0.0], [np.pi**4 / 5]),
+            )
+        ),
+    ],
     "xlog1py": [
         *_two(FLOATS, 0.5, 2.0),
         _points(

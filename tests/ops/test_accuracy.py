@@ -108,6 +108,11 @@ EXACT: dict[str, Exact] = {
         lambda x: -mp.log1p(mp.exp(-x)), (lambda x: logistic(-x),), (*WIDE, -16.0, 40.0, 700.0)
     ),
     "logit": Exact(lambda x: mp.log(x / (1 - x)), (lambda x: 1 / (x * (1 - x)),), SHARES),
+    "sinc": Exact(
+        mp.sincpi,
+        (lambda x: (mp.cospi(x) - mp.sincpi(x)) / x,),
+        (1e-9, 1e-4, 0.3, 0.6, 1 - 1e-9, 1.4, -5.2, 100.3, 1e6 + 1 / 16),
+    ),
     "xlog1py": Exact(
         lambda x, y: x * mp.log1p(y),
         (lambda x, y: mp.log1p(y), lambda x, y: x / (1 + y)),

@@ -95,11 +95,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "div": sad.divide,
     "pow_scalar": lambda x, exponent: sad.pow(x, exponent),
     "cast": lambda x, to: sad.cast(x, to),
-    "squared_difference": lambda a, b: (a - b) ** 2,
+    "squared_difference": sad.squared_difference,
     "fma": lambda a, b, c: a * b + c,
     "where_log_guard": lambda x: sad.where(x > 0, sad.log(x), 0.0),
     "nonzero_mask_sum": lambda x: sad.sum(sad.where(x > 0, x, 0.0)),
     "dropout_mask": lambda x, m, rate: x * m / (1 - rate),
+    "sinc": sad.sinc,
+    "sort": lambda x, axis, descending: sad.sort(x, axis=axis, descending=descending),
+    "argsort": lambda x, axis, descending: sad.argsort(x, axis=axis, descending=descending),
+    "topk": lambda x, k, axis, largest: sad.top_k(x, k, axis=axis, largest=largest)[0],
     **{
         name: _reduce(getattr(sad, name))
         for name in (
@@ -147,13 +151,14 @@ PARTLY: dict[str, dict[str, str]] = {}
 """Cases of functions that exist, but do not do that yet."""
 
 LATER: Sequence[str] = (
-    "argsort", "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits",     "conv", "conv_transpose", "cross", "cummax", "depth_to_space", "diag", "diagonal", "einsum",
-    "global_avg_pool", "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss",
-    "huber_loss", "instance_norm", "kl_div", "kron", "l1_loss", "leaky_relu",     "logcumsumexp", "lp_normalize", "lp_pool", "lrn", "lstm", "matrix_norm_fro",
-    "max_pool", "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2", "resize_bilinear",
-    "rms_norm", "rnn_tanh", "scatter_elements", "selu", "shrink", "silu", "sinc",
-    "smooth_l1_loss", "softsign", "sort", "space_to_depth", "split", "tensordot",
-    "threshold", "topk", "tril", "triu",
+    "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits", "conv",
+    "conv_transpose", "cross", "cummax", "depth_to_space", "diag", "diagonal", "einsum",
+    "global_avg_pool", "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss",
+    "instance_norm", "kl_div", "kron", "l1_loss", "leaky_relu", "logcumsumexp", "lp_normalize",
+    "lp_pool", "lrn", "lstm", "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss",
+    "nll_loss", "norm_l2", "resize_bilinear", "rms_norm", "rnn_tanh", "scatter_elements", "selu",
+    "shrink", "silu", "smooth_l1_loss", "softsign", "space_to_depth", "split", "tensordot",
+    "threshold", "tril", "triu",
 )  # fmt: skip
 """Functions of the golden cases that do not exist yet."""
 

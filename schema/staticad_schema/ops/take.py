@@ -72,12 +72,17 @@ def _whole(shape: Shape, size: Size, axis: int) -> Shape:
     return (*shape[:axis], size, *shape[axis + 1 :])
 
 
-def _grad_along(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
+def scatter_along(g: Any, indices: Any, size: Size, axis: int) -> Any:
+    """g added to zeros at the indices along an axis of that size: `take_along_axis` transposed."""
     shape = g.type.shape
-    places = [along(g, size, a, len(shape)) for a, size in enumerate(shape)]
+    places = [along(g, s, a, len(shape)) for a, s in enumerate(shape)]
     places[axis] = indices
-    start = zeros(g, _whole(shape, x.type.shape[axis], axis))
-    return scatter_add(start, g, *places, axes=tuple(range(len(shape)))), None
+    start = zeros(g, _whole(shape, size, axis))
+    return scatter_add(start, g, *places, axes=tuple(range(len(shape))))
+
+
+def _grad_along(x: Any, indices: Any, out: Any, g: Any, *, axis: int) -> tuple[Any, None]:
+    return scatter_along(g, indices, x.type.shape[axis], axis), None
 
 
 def _jvp_along(x: Any, indices: Any, out: Any, tangents: Sequence[Any], *, axis: int) -> Any:

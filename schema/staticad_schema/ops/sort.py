@@ -1,0 +1,183 @@
+"""Orders along an axis, and places in what is ordered.
+
+Equal elements stay in their order, also where larger ones come first; -0 and 0 are equal; NaN
+comes last either way.  Values are those that the indices name, so their derivative is a
+scatter, and that of a scatter a `take_along_axis`: closed to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dims import Size
+from ..errors import ArgumentError, ShapeError
+from ..op import Operand, constant, op
+from ..shapes import same_shape, shape_text
+from ..types import INT64, REAL, Array, TensorType
+from .checks import check_axes, check_kind, same_dtype
+from .shape import batch_size, with_batch
+from .take import scatter_along, take_along_axis
+
+_ORDERED = REAL | {"bool"}
+
+
+def _keys(x: Array, descending: bool) -> Array:
+    """Numbers that ascend where x is to descend, of which NaN is still the last."""
+    if not descending:
+        return x
+    keys: Array = np.negative(x) if x.dtype.kind == "f" else np.invert(x)
+    return keys
+
+
+def _taken_grad(x: Any, out: Sequence[Any], g: Sequence[Any], *, axis: int) -> tuple[Any]:
+    return (scatter_along(g[0], out[1], x.type.shape[axis], axis),)
+
+
+def _taken_jvp(
+    x: Any, out: Sequence[Any], tangents: Sequence[Any], *, axis: int
+) -> tuple[Any, None]:
+    return take_along_axis(tangents[0], out[1], axis=axis), None
+
+
+def _sort(x: Array, *, axis: int, descending: bool) -> tuple[Array, Array]:
+    order = np.argsort(_keys(x, descending), axis, kind="stable")
+    return np.take_along_axis(x, order, axis), order
+
+
+def _batch_sort(x: Any, batched: Sequence[bool], *, axis: int, descending: bool) -> Any:
+    return sort(x, axis=axis + 1, descending=descending)
+
+
+@op(
+    numpy=_sort,
+    grad=_taken_grad,
+    jvp=_taken_jvp,
+    batch=_batch_sort,
+    widen=True,
+)
+def sort(x: Operand, *, axis: int, descending: bool) -> tuple[TensorType, TensorType]:
+    """The elements along an axis in ascending or descending order, and where each one was.
+
+    Stable, NaN last, in both directions.
+    """
+    check_axes((axis,), x.ndim)
+    check_kind(_ORDERED, x)
+    return x, x.with_dtype(INT64)
+
+
+# From this share of the axis on, sorting it whole takes no longer.
+_PART = 8
+
+
+def _first(keys: Array, k: int) -> Array:
+    """The indices of the k first elements of the stable order along the last axis, ascending."""
+    border = np.partition(keys, k - 1, -1)[..., k - 1 : k]
+    # What is not after the border but for its equals: all of it is wanted.
+    before = (keys < border) | (np.isnan(border) & ~np.isnan(keys))
+    level = (keys == border) | (np.isnan(border) & np.isnan(keys))
+    missing = k - np.count_nonzero(before, -1, keepdims=True)
+    chosen = before | (level & (np.cumsum(level, -1) <= missing))
+    return np.nonzero(chosen)[-1].reshape(*keys.shape[:-1], k)
+
+
+def _top_k(x: Array, *, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
+    if not 0 < k <= x.shape[axis] // _PART:
+        values, order = _sort(x, axis=axis, descending=largest)
+        front = (slice(None),) * axis + (slice(k),)
+        return values[front], order[front]
+    rows = np.moveaxis(x, axis, -1)
+    keys = _keys(rows, largest)
+    first = _first(keys, k)
+    inner = np.argsort(np.take_along_axis(keys, first, -1), -1, kind="stable")
+    indices = np.take_along_axis(first, inner, -1)
+    values = np.take_along_axis(rows, indices, -1)
+    return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
+
+
+def _batch_top_k(x: Any, batched: Sequence[bool], *, k: int, axis: int, largest: bool) -> Any:
+    return top_k(x, k=k, axis=axis + 1, largest=largest)
+
+
+@op(
+    numpy=_top_k,
+    grad=_taken_grad,
+    jvp=_taken_jvp,
+    batch=_batch_top_k,
+    widen=True,
+)
+def top_k(x: Operand, *, k: int, axis: int, largest: bool = True) -> tuple[TensorType, TensorType]:
+    """The k largest elements along an axis, in descending order, and where they are; or the
+    smallest in ascending order.  The first k of the stable order: NaN only if there are no others.
+    """
+    check_axes((axis,), x.ndim)
+    check_kind(_ORDERED, x)
+    size = x.shape[axis]
+    if k < 0 or (isinstance(size, int) and k > size):
+        raise ArgumentError(
+            f"not a number of elements along axis {axis}", expected=f"0 to {size}", found=str(k)
+        )
+    values = x.with_shape((*x.shape[:axis], k, *x.shape[axis + 1 :]))
+    return values, values.with_dtype(INT64)
+
+
+def _is_before(a: Array, b: Array) -> Array:
+    """Whether a comes before b, NaN after all numbers."""
+    if a.dtype.kind != "f":
+        return np.less(a, b)
+    before: Array = np.less(a, b) | (np.isnan(b) & ~np.isnan(a))
+    return before
+
+
+def _searchsorted(sorted: Array, values: Array, *, right: bool) -> Array:
+    if sorted.ndim == 1:
+        return np.asarray(np.searchsorted(sorted, values, "right" if right else "left"))
+    lead, size = sorted.shape[:-1], sorted.shape[-1]
+    shape = values.shape
+    wanted = values.reshape(*lead, -1) if values.size else np.empty((*lead, 0), values.dtype)
+    low = np.zeros(wanted.shape, np.int64)
+    high = np.full(wanted.shape, size)
+    # Bisection, of all rows at once.
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        found = np.take_along_axis(sorted, np.minimum(middle, size - 1), -1)
+        later = ~_is_before(wanted, found) if right else _is_before(found, wanted)
+        later &= low < high
+        low = np.where(later, middle + 1, low)
+        high = np.where(later, high, middle)
+    return low.reshape(shape)
+
+
+def _batch_searchsorted(sorted: Any, values: Any, batched: Sequence[bool], *, right: bool) -> Any:
+    if batched[0]:
+        size = batch_size((sorted, values), batched)
+        values = with_batch(values, batched[1], size)
+    elif sorted.type.ndim > 1:
+        size = batch_size((sorted, values), batched)
+        sorted = with_batch(sorted, False, size)
+    return searchsorted(sorted, values, right=right)
+
+
+@op(
+    numpy=_searchsorted,
+    grad=constant,
+    batch=_batch_searchsorted,
+    widen=True,
+)
+def searchsorted(sorted: Operand, values: Operand, *, right: bool) -> TensorType:
+    """Where each value would be inserted to keep the last axis of `sorted` ascending.
+
+    Before its equals, or (right) behind them.  Leading axes of `sorted` are those of the values.
+    """
+    same_dtype((sorted, values))
+    check_kind(_ORDERED, sorted, values)
+    lead: tuple[Size, ...] = sorted.shape[:-1]
+    if not sorted.ndim or same_shape(values.shape[: len(lead)], lead) is False:
+        raise ShapeError(
+            "what is searched does not fit the values",
+            expected="a vector, or as many vectors as the leading axes of the values have",
+            found=f"{shape_text(sorted.shape)} for values {shape_text(values.shape)}",
+        )
+    return values.with_dtype(INT64)
