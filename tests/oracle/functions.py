@@ -118,6 +118,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         lambda x, axis, keepdims: sad.sum(sad.cast(x != 0, "int64"), axis=axis, keepdims=keepdims)
     ),
     "cumprod": lambda x, axis: OPS["cumulative_prod"](x, axis=axis % x.ndim, reverse=False),
+    "einsum": lambda *xs, equation: sad.einsum(equation, *xs),
     "gemm": _gemm,
     "outer": lambda x, y: x[:, None] * y,
     "vecdot": lambda x, y: sad.sum(x * y, axis=-1),
@@ -152,13 +153,13 @@ PARTLY: dict[str, dict[str, str]] = {}
 
 LATER: Sequence[str] = (
     "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits", "conv",
-    "conv_transpose", "cross", "cummax", "depth_to_space", "diag", "diagonal", "einsum",
-    "global_avg_pool", "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss",
-    "instance_norm", "kl_div", "kron", "l1_loss", "leaky_relu", "logcumsumexp", "lp_normalize",
-    "lp_pool", "lrn", "lstm", "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss",
-    "nll_loss", "norm_l2", "resize_bilinear", "rms_norm", "rnn_tanh", "scatter_elements", "selu",
-    "shrink", "silu", "smooth_l1_loss", "softsign", "space_to_depth", "split", "tensordot",
-    "threshold", "tril", "triu",
+    "conv_transpose", "cross", "cummax", "depth_to_space", "diag", "diagonal", "global_avg_pool",
+    "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss", "instance_norm",
+    "kl_div", "kron", "l1_loss", "leaky_relu", "logcumsumexp", "lp_normalize", "lp_pool", "lrn",
+    "lstm", "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2",
+    "resize_bilinear", "rms_norm", "rnn_tanh", "scatter_elements", "selu", "shrink", "silu",
+    "smooth_l1_loss", "softsign", "space_to_depth", "split", "tensordot", "threshold", "tril",
+    "triu",
 )  # fmt: skip
 """Functions of the golden cases that do not exist yet."""
 
