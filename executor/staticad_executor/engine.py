@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
 from staticad_schema.types import Array, TensorType, array_type, nbytes
 
-from .compile import Plan, Structure, structure
+from .compile import Plan, Program, Structure
 from .interpret import Observe as ObserveNodes
 from .interpret import interpret
+from .memory import MemoryPrediction, predicted
 from .plan import Observe
 from .pool import SMALL, BlockPool
 from .recent import Recent
@@ -73,49 +74,84 @@ class Engine(Protocol):
         ...
 
 
+Shapes = tuple[tuple[int, ...], ...]
+Given = tuple[Literal["feed", "carried"], int]
+"""What an engine is given: the kind and the original of a source."""
+
+
+class Known(NamedTuple):
+    """What plans follow from: the shapes of feeds, then variables; and the sizes that the run
+    finds."""
+
+    shapes: Shapes
+    found: Mapping[str, int]
+
+
+class Planning(Engine, Protocol):
+    """An engine with plans: one, or where it finds sizes several that run one after the other.
+
+    program: what the plans compute.  finds: for each size that is found the node that does,
+    in words.  last: of the plans that ran last.
+    """
+
+    finds: dict[str, str]
+    program: Program
+
+    @property
+    def last(self) -> Known | None: ...
+
+    def plans(self, known: Known) -> list[Plan]:
+        """The plans for these shapes and sizes, in the order in which they run."""
+        ...
+
+    def predict(self, known: Known) -> MemoryPrediction:
+        """The memory that one run of them needs."""
+        ...
+
+
 class Ready(NamedTuple):
     """A plan, and how to make the arrays that it fills."""
 
-    shapes: tuple[tuple[int, ...], ...]
+    shapes: Shapes
     plan: Plan
     fetched: tuple[tuple[Callable[..., Array], tuple[int, ...], Any], ...]
     layout: Layout | None
 
 
 class Planner:
-    """The engine that compiles: one structure, and a plan for each set of sizes."""
+    """The engine of one structure, with a plan for each set of sizes."""
 
     def __init__(
         self,
         graph: Graph,
-        prepared: Prepared,
+        structure: Structure,
+        given: Sequence[Given],
         pool: BlockPool,
-        rewrites: Sequence[str],
-        threads: int,
         scratch: Scratch,
     ) -> None:
-        feeds = {value: graph.types[value] for value in prepared.fed}
-        self.structure: Structure = structure(
-            graph, prepared.values, prepared.effects, feeds, rewrites=rewrites, threads=threads
-        )
-        sources = self.structure.sources
+        """given: what `feeds` are, among them at least the sources that `compute` does not know
+        otherwise.  graph: the user's, for errors."""
+        self.structure = structure
+        self.program = structure.program
+        self.finds: dict[str, str] = {}
+        sources = structure.sources
         self.reads = tuple(str(s.original) for s in sources if s.kind == "variable")
         self.writes = self.structure.writes
         self.draws = self.structure.draws
         self._graph = graph
-        self._prepared = prepared
+        self._given = tuple(given)
         self._pool = pool
         self._scratch = scratch
         # Where each source is among feeds, then variables, then the run number.
-        count = len(prepared.fed)
-        position: dict[int | str, int] = {value: i for i, value in enumerate(prepared.fed)}
-        position |= {name: count + i for i, name in enumerate(self.reads)}
-        position[""] = count + len(self.reads)
-        self._order = [position[s.original if s.kind != "run" else ""] for s in sources]
+        count = len(self._given)
+        position: dict[tuple[str, int | str], int] = {g: i for i, g in enumerate(self._given)}
+        position |= {("variable", name): count + i for i, name in enumerate(self.reads)}
+        position["run", ""] = count + len(self.reads)
+        self._order = [position[s.kind, s.original] for s in sources]
         self._numbered = any(s.kind == "run" for s in sources)
-        given = count + len(self.reads) + self._numbered
-        self._direct = self._order == list(range(given))
-        self._plans: Recent[tuple[tuple[int, ...], ...], Ready] = Recent(PLANS)
+        total = count + len(self.reads) + self._numbered
+        self._direct = self._order == list(range(total))
+        self._plans: Recent[Shapes, Ready] = Recent(PLANS)
         self._last: Ready | None = None
 
     def compute(
@@ -144,25 +180,36 @@ class Planner:
         return Computed(outputs, writes)
 
     @property
-    def last_shapes(self) -> tuple[tuple[int, ...], ...] | None:
+    def last(self) -> Known | None:
         """The shapes of feeds, then variables, of the plan that ran last."""
         ready = self._last
-        return None if ready is None else ready.shapes
+        return None if ready is None else Known(ready.shapes, {})
 
-    def plan(self, shapes: tuple[tuple[int, ...], ...]) -> Plan:
+    def plans(self, known: Known) -> list[Plan]:
         """The plan for feeds, then variables, of these shapes."""
-        return self._plans.get(shapes, self._make).plan
+        return [self._plans.get(known.shapes, self._make).plan]
+
+    def predict(self, known: Known) -> MemoryPrediction:
+        """The memory that one run of it needs."""
+        (plan,) = self.plans(known)
+        boundary = len(plan.output_types) - len(self.writes)
+        kinds = [source.kind for source in self.structure.sources]
+        return predicted(
+            zip(kinds, plan.input_types, strict=True), plan.output_types[:boundary],
+            plan.output_types[boundary:], plan.peak_bytes, plan.memory,
+        )  # fmt: skip
 
     def trim(self) -> None:
         """Give back scratch memory."""
         for ready in self._plans.values():
             ready.plan.trim()
 
-    def _make(self, shapes: tuple[tuple[int, ...], ...]) -> Ready:
+    def _make(self, shapes: Shapes) -> Ready:
         sizes = Sizes()
-        count = len(self._prepared.fed)
-        for value, shape in zip(self._prepared.fed, shapes[:count], strict=True):
-            sizes.bind_value(self._graph, value, shape)
+        count = len(self._given)
+        for (kind, value), shape in zip(self._given, shapes[:count], strict=True):
+            if kind == "feed":
+                sizes.bind_value(self._graph, value, shape)
         for name, shape in zip(self.reads, shapes[count:], strict=True):
             sizes.bind_variable(self._graph, name, shape)
         sizes.check()
@@ -229,10 +276,10 @@ class Interpreter:
         """Nothing is kept."""
 
 
-def require_planner(engine: Engine, asked: str) -> Planner:
+def require_plans(engine: Engine, asked: str) -> Planning:
     """The engine itself.  Raises PlanError if it has no plans."""
-    if isinstance(engine, Planner):
-        return engine
+    if not isinstance(engine, Interpreter):
+        return cast("Planning", engine)
     raise PlanError(
         "a session that checks numbers interprets the graph and has no plan",
         asked=asked,

@@ -18,13 +18,13 @@ from staticad_schema.errors import CancelledError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS, FunctionRef, Op
+from staticad_schema.op import FINDERS, OPS, FunctionRef, Op
 from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.types import Array, array_type
 
 from .failure import node_failure
 from .selection import UPDATES, Selection, ordered_writes, require_fed, select
-from .sizes import Sizes
+from .sizes import Sizes, find
 
 
 class Observation(NamedTuple):
@@ -82,14 +82,18 @@ def interpret(
     run = _Run(graph, selection, feeds, variables, run_number, observe, cancel)
     behind = ordered_writes(graph, selection, feeds)
     outermost = Activation(graph, selection.nodes, fetches, feeds, sizes.values, behind)
-    return Result(run.evaluate(outermost), run.written, selection.draws)
+    values = run.evaluate(outermost)
+    # Again, with the sizes that the run has found.
+    sizes.check()
+    return Result(values, run.written, selection.draws)
 
 
 class Activation:
     """A graph or body that is being evaluated: how far, and the values that are still needed.
 
-    sizes: of the symbols.  behind: for reads that are ordered behind a write, that write.
-    path: of the calls, None outside a body.  caller: where this one is called from.
+    sizes: of the symbols, also those found so far.  behind: for reads that are ordered behind a
+    write, that write.  path: of the calls, None outside a body.  caller: where this one is
+    called from.
     """
 
     __slots__ = (
@@ -103,7 +107,7 @@ class Activation:
         nodes: Sequence[int],
         fetches: Sequence[int],
         feeds: Mapping[int, Array],
-        sizes: Mapping[str, int],
+        sizes: dict[str, int],
         behind: Mapping[int, int] | None = None,
         path: int | None = None,
         caller: Activation | None = None,
@@ -236,6 +240,10 @@ class _Run:
                 return (self._write(name, _update(UPDATES[op], old, inputs[0])),)
             case "group":
                 return ()
+            case op if op in FINDERS:
+                outputs, found = find(node, inputs, place.sizes)
+                place.sizes.update(found)
+                return outputs
         attributes = self._attributes(place, node)
         resolved = {
             key: self.functions[value] if type(value) is FunctionRef else value

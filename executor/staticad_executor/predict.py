@@ -1,53 +1,17 @@
-"""What can be said of a run before it runs: its plan in words, and the memory it needs."""
+"""What can be said of a run before it runs: which sizes it needs, and its plan in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from staticad_schema.dims import Shape, symbols_of
-from staticad_schema.errors import PlanError, shown
+from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
-from staticad_schema.types import Array, TensorType, nbytes
+from staticad_schema.types import Array, TensorType
 
-from .engine import Planner
-from .plan import MemoryUse, Plan
+from .engine import Known, Planning, Shapes
 from .selection import select
-
-Shapes = tuple[tuple[int, ...], ...]
-
-
-class MemoryPrediction(NamedTuple):
-    """Bytes of one run.
-
-    peak_bytes: all of the following together.  scratch_bytes: intermediate values, at the
-    worst moment.  result_bytes: what is fetched.  write_bytes: new values of variables.
-    variable_bytes: their values at the start.  feed_bytes: what is fed.  largest: the values
-    that are live at the worst moment, the largest first.
-    """
-
-    peak_bytes: int
-    scratch_bytes: int
-    result_bytes: int
-    write_bytes: int
-    variable_bytes: int
-    feed_bytes: int
-    largest: tuple[MemoryUse, ...]
-
-    def __str__(self) -> str:
-        lines = [
-            f"{getattr(self, name):>16,}  {name.replace('_', ' ')}"
-            for name in self._fields
-            if name != "largest"
-        ]
-        if self.largest:
-            lines.append("largest values at the worst moment:")
-            lines += [
-                f"{use.nbytes:>16,}  {shown(use.name)} {use.type}  {use.site}"
-                for use in self.largest[:10]
-            ]
-        return "\n".join(lines)
 
 
 def placeholders_for(graph: Graph, values: Sequence[int], effects: Sequence[int]) -> list[int]:
@@ -56,7 +20,7 @@ def placeholders_for(graph: Graph, values: Sequence[int], effects: Sequence[int]
     needed = [graph.nodes[index].start for index in chosen.missing]
     types = [t for index in chosen.nodes for t in graph.nodes[index].types]
     told = [graph.types[v] for v in needed] + [graph.variable_specs[n].type for n in chosen.reads]
-    unknown = _symbols(types) - _symbols(told)
+    unknown = _symbols(types) - _symbols(told) - graph.run_time.finders.keys()
     for node in graph.nodes if unknown else ():
         if node.op == "placeholder" and not unknown.isdisjoint(_symbols(node.types)):
             needed.append(node.start)
@@ -70,7 +34,7 @@ def _symbols(types: Iterable[TensorType]) -> set[str]:
 
 def shapes_for(
     graph: Graph,
-    engine: Planner,
+    engine: Planning,
     fed: tuple[int, ...],
     sizes: Mapping[str, int],
     held: Mapping[str, Array],
@@ -102,24 +66,22 @@ def _bound(shape: Shape, sizes: Mapping[str, int], name: str) -> tuple[int, ...]
     return bind_shape(shape, sizes)
 
 
-def explain(engine: Planner, shapes: Shapes | None) -> str:
-    """The plan in words; without shapes, the program from which plans are made."""
-    if shapes is not None:
-        return engine.plan(shapes).explain()
-    program = engine.structure.program
-    return "no plan yet: sizes are not known; the program is\n" + program.text()
+def found_sizes(engine: Planning, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The sizes that a run would find, as they are given.  Raises PlanError for a missing one."""
+    for name, finder in engine.finds.items():
+        if name not in sizes:
+            raise PlanError(
+                f"the size of {name!r} is not given, which each run finds",
+                asked=finder,
+                expected=f"sizes={{{name!r}: …}}",
+                found=f"sizes of {', '.join(map(repr, sizes)) or 'no dimension'}",
+            )
+    return {name: sizes[name] for name in engine.finds}
 
 
-def predict(plan: Plan, engine: Planner) -> MemoryPrediction:
-    """The memory of one run."""
-    boundary = len(plan.output_types) - len(engine.writes)
-    results = sum(map(nbytes, plan.output_types[:boundary]))
-    writes = sum(map(nbytes, plan.output_types[boundary:]))
-    variables = feeds = 0
-    for source, type_ in zip(engine.structure.sources, plan.input_types, strict=True):
-        if source.kind == "variable":
-            variables += nbytes(type_)
-        elif source.kind == "feed":
-            feeds += nbytes(type_)
-    total = plan.peak_bytes + results + writes + variables + feeds
-    return MemoryPrediction(total, plan.peak_bytes, results, writes, variables, feeds, plan.memory)
+def explain(engine: Planning, known: Known | None) -> str:
+    """The plans in words; if nothing is known, the program from which plans are made."""
+    if known is None:
+        text = engine.program.text()
+        return "no plan yet: sizes are not known; the program is\n" + text
+    return "".join(plan.explain() for plan in engine.plans(known))

@@ -8,12 +8,14 @@ return one; they know neither variables nor feeds, only values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
+from staticad_schema.op import Op
+from staticad_schema.run_time_sizes import Needs, finders_of
 from staticad_schema.text import line
 
 
@@ -22,10 +24,11 @@ class Source:
     """An input of a program: a `parameter` node that produces `value`.
 
     original: for a feed the value id in the graph that was compiled, for a variable its
-    name, for the run number "".
+    name, for the run number "", for what is carried from segment to segment the value id in
+    the whole program.
     """
 
-    kind: Literal["feed", "variable", "run"]
+    kind: Literal["feed", "variable", "run", "carried"]
     value: int
     original: int | str
 
@@ -34,7 +37,8 @@ class Source:
 class Program:
     """graph: the nodes, sources being `parameter` nodes.  fetches: values to return.
     writes: variables with their new values.  effects: indices of the nodes with effect io,
-    which run in this order.  draws: whether random bits are drawn."""
+    which run in this order.  draws: whether random bits are drawn.  finds: whether sizes are
+    found."""
 
     graph: Graph
     sources: tuple[Source, ...]
@@ -42,6 +46,7 @@ class Program:
     writes: tuple[tuple[str, int], ...]
     effects: tuple[int, ...]
     draws: bool
+    finds: bool = False
 
     @property
     def outputs(self) -> tuple[int, ...]:
@@ -57,7 +62,11 @@ class Program:
 
 
 class WorkingGraph(Graph):
-    """A graph between passes: nobody looks its nodes up by name."""
+    """A graph between passes: nobody looks its nodes up by name, and which of them find sizes
+    was checked before."""
+
+    def check_sizes(self, definition: Op, attributes: Mapping[str, Any]) -> None:
+        """Nothing: passes keep or rename what was right."""
 
     def append_trusted(self, node: Node) -> None:
         """Add a node whose types and wiring are known to be right."""
@@ -101,6 +110,7 @@ def pruned(program: Program) -> Program:
         for index, node in enumerate(nodes):
             if node.op == "random_bits":
                 live[index] = 1
+    sizes = Needs(finders_of(nodes)) if program.finds else None
     for index in range(len(nodes) - 1, -1, -1):
         if live[index]:
             node = nodes[index]
@@ -108,6 +118,9 @@ def pruned(program: Program) -> Program:
                 live[producers[value]] = 1
             for index_before in node.after:
                 live[index_before] = 1
+            if sizes is not None:
+                for finder in sizes.of(node):
+                    live[finder] = 1
     if all(live):
         return program
     copy = empty_like(graph)

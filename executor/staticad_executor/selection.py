@@ -11,8 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from staticad_schema.calls import COUNTLESS, MOST_NODES_OF_CALLS
+from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
+from staticad_schema.op import FINDERS
+from staticad_schema.run_time_sizes import Needs
 
 READS = ("variable", "read_variable")
 UPDATES = {"assign_add": "add", "assign_sub": "subtract"}
@@ -23,14 +26,16 @@ UPDATES = {"assign_add": "add", "assign_sub": "subtract"}
 class Selection:
     """nodes: indices, ascending. reads: variables whose value at the start is needed, in
     order of first use.  writes: variables written, in order of first write.  draws: whether
-    random bits are drawn.  missing: placeholders that are needed and not fed.  called: how
-    many nodes the calls among the nodes stand for.  bodies: what of each called body its
-    outputs need, by name; also of bodies that are called by others."""
+    random bits are drawn.  finds: whether sizes are found.  missing: placeholders that are
+    needed and not fed.  called: how many nodes the calls among the nodes stand for.  bodies:
+    what of each called body its outputs need, by name; also of bodies that are called by
+    others."""
 
     nodes: tuple[int, ...]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     draws: bool
+    finds: bool
     missing: tuple[int, ...]
     called: int
     bodies: Mapping[str, Selection] = field(repr=False, compare=False)
@@ -75,6 +80,7 @@ def _needed(
 ) -> tuple[int, ...]:
     """Indices, ascending, of the nodes that values and effects need."""
     nodes, producers = graph.nodes, graph.producers
+    sizes = Needs(graph.run_time.finders, _told(graph, fed)) if graph.run_time.finders else None
     stack = [producers[v] for v in values if v not in fed]
     stack += [e for e in effects if not _is_fed(graph, e, fed)]
     seen: set[int] = set(stack)
@@ -90,7 +96,19 @@ def _needed(
             if p not in seen and not _is_fed(graph, p, fed):
                 seen.add(p)
                 stack.append(p)
+        if sizes is not None:
+            for p in sizes.of(node):
+                if p not in seen:
+                    seen.add(p)
+                    stack.append(p)
     return tuple(sorted(seen))
+
+
+def _told(graph: Graph, fed: Collection[int]) -> set[str]:
+    """The symbols whose sizes the shapes of fed values tell."""
+    shapes = (graph.types[v].shape for v in fed)
+    named = (d.symbol() for shape in shapes for d in shape if isinstance(d, Dim))
+    return {name for name in named if name is not None}
 
 
 def _called(graph: Graph, chosen: Sequence[int]) -> list[str]:
@@ -125,7 +143,7 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     missing = []
-    draws = False
+    draws = finds = False
     called = 0
     for index in chosen:
         node = graph.nodes[index]
@@ -135,17 +153,21 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
             reads[node.attributes["variable"]] = None
         elif node.op == "random_bits":
             draws = True
+        elif node.op in FINDERS:
+            finds = True
         elif node.op == "call":
             inner = bodies[node.attributes["function"]]
             reads.update(dict.fromkeys(inner.reads))
-            draws = draws or inner.draws
+            draws, finds = draws or inner.draws, finds or inner.finds
             called = min(called + _size(inner), COUNTLESS)
         elif node.definition.effect == "writes":
             name = node.attributes["variable"]
             writes[name] = None
             if node.op in UPDATES:
                 reads[name] = None
-    return Selection(chosen, tuple(reads), tuple(writes), draws, tuple(missing), called, bodies)
+    return Selection(
+        chosen, tuple(reads), tuple(writes), draws, finds, tuple(missing), called, bodies
+    )
 
 
 def _size(body: Selection) -> int:

@@ -23,12 +23,14 @@ from staticad_schema.sites import asking, user_site
 from staticad_schema.types import Array
 
 from . import checkpoint
-from .engine import Engine, Interpreter, Planner, Prepared, Watch, require_planner
+from .chain import planned
+from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
+from .memory import MemoryPrediction
 from .numerics import check_numbers
 from .options import check_options, checked_repeat, checked_sizes, checked_step, usable_cores
-from .predict import MemoryPrediction, explain, placeholders_for, predict, shapes_for
+from .predict import explain, found_sizes, placeholders_for, shapes_for
 from .profile import Profile
 from .recent import Recent
 from .scratch import Scratch
@@ -242,7 +244,7 @@ class Session:
         if self._check_numerics:
             engine = Interpreter(self.graph, prepared, pool, check_numbers)
         else:
-            engine = Planner(
+            engine = planned(
                 self.graph, prepared, pool, self._rewrites, self._threads, self._scratch
             )
         for name in {*engine.reads, *engine.writes}:
@@ -265,15 +267,14 @@ class Session:
         with asking("explain"):
             given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "explain")
-            shapes = engine.last_shapes
-            if sizes is not None or shapes is None:
+            known = engine.last
+            if sizes is not None or known is None:
                 try:
-                    held = self._store.snapshot.arrays
-                    shapes = shapes_for(self.graph, engine, fed, given, held)
+                    known = self._known(engine, fed, given)
                 except PlanError:
                     if sizes is not None:
                         raise
-            return explain(engine, shapes)
+            return explain(engine, known)
 
     def memory(
         self,
@@ -283,13 +284,13 @@ class Session:
     ) -> MemoryPrediction:
         """The bytes that a run would need at its worst moment; printed, a table.
 
-        sizes: of the symbolic dimensions.  Raises PlanError if one is missing.
+        sizes: of the symbolic dimensions, also of those that runs find.  Raises PlanError if one
+        is missing.
         """
         with asking("memory"):
             given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "memory")
-            shapes = shapes_for(self.graph, engine, fed, given, self._store.snapshot.arrays)
-            return predict(engine.plan(shapes), engine)
+            return engine.predict(self._known(engine, fed, given))
 
     def profile(
         self,
@@ -307,7 +308,7 @@ class Session:
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "profile")
             engine = self._engine(resolved, fed)
-            require_planner(engine, "profile")
+            require_plans(engine, "profile")
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
             measured = Profile()
             for _ in range(checked_repeat(repeat)):
@@ -321,14 +322,19 @@ class Session:
 
     def _planner(
         self, fetches: Any, feeds: Iterable[Any] | None, asked: str
-    ) -> tuple[Planner, tuple[int, ...]]:
+    ) -> tuple[Planning, tuple[int, ...]]:
         resolved = Fetches(self.graph, fetches)
         if feeds is None:
             needed = placeholders_for(self.graph, resolved.values, resolved.effects)
             feeds = [self.graph.handle(value) for value in needed]
         fed = targets(self.graph, feeds, asked)
-        engine = require_planner(self._engine(resolved, fed), asked)
+        engine = require_plans(self._engine(resolved, fed), asked)
         return engine, tuple(f.value for f in fed)
+
+    def _known(self, engine: Planning, fed: tuple[int, ...], sizes: Mapping[str, int]) -> Known:
+        """What plans for these sizes follow from.  Raises PlanError."""
+        shapes = shapes_for(self.graph, engine, fed, sizes, self._store.snapshot.arrays)
+        return Known(shapes, found_sizes(engine, sizes))
 
     # ---------------------------------------------------------------- state
 

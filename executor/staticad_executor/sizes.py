@@ -1,12 +1,19 @@
-"""Symbolic sizes, bound by the shapes of feeds and variables."""
+"""Symbolic sizes, bound by the shapes of feeds and variables, and by what a run finds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from staticad_schema.attributes import bound
 from staticad_schema.binding import bind
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import PlanError, Site
+from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.shapes import shape_text
+from staticad_schema.types import Array, TensorType, array_type
 
 
 class Sizes:
@@ -51,6 +58,13 @@ class Sizes:
                         site=site,
                     )
 
+    def check_found(self, found: dict[str, int]) -> None:
+        """Compare the sizes that are expressions once a run has found all.  Raises PlanError."""
+        if self._later:
+            twin = Sizes()
+            twin.values, twin._later = found, self._later
+            twin.check()
+
     def _bind(self, who: str, declared: Shape, shape: tuple[int, ...], site: Site | None) -> None:
         if len(declared) != len(shape):
             raise PlanError(
@@ -85,6 +99,41 @@ class Sizes:
                 )
             else:
                 self._given_by.setdefault(symbol, who)
+
+
+def found_sizes(types: Sequence[TensorType], arrays: Sequence[Array]) -> dict[str, int]:
+    """The sizes of the symbols that stand alone for an axis of some array."""
+    found: dict[str, int] = {}
+    for type_, array in zip(types, arrays, strict=True):
+        for dim, size in zip(type_.shape, array.shape, strict=True):
+            symbol = dim.symbol() if isinstance(dim, Dim) else None
+            if symbol is not None:
+                found[symbol] = size
+    return found
+
+
+def find(
+    node: Node, operands: Sequence[Array], sizes: Mapping[str, int]
+) -> tuple[tuple[Array, ...], dict[str, int]]:
+    """The outputs of a node that finds sizes, by its meaning, and what it found.
+
+    sizes: of other symbols.  Raises PlanError where a size is known already and is another.
+    """
+    definition = node.definition
+    own = {name: node.attributes[name] for name in definition.run_time_sizes}
+    rest = {k: v for k, v in node.attributes.items() if k not in own}
+    attributes: dict[str, Any] = {**node.attributes, **bound(rest, sizes)}
+    types = definition.output_types(tuple(map(array_type, operands)), attributes)
+    arrays = evaluate(definition, operands, attributes, types)
+    found = found_sizes(types, arrays)
+    for name in node.finds:
+        if sizes.get(name, found[name]) != found[name]:
+            raise PlanError(
+                f"dimension {name!r} has two sizes",
+                expected=f"{name} = {sizes[name]}, as in what is fed",
+                found=f"{name} = {found[name]}",
+            )
+    return arrays, {name: found[name] for name in node.finds}
 
 
 def _transposed(declared: Shape, shape: tuple[int, ...]) -> str | None:

@@ -42,6 +42,7 @@ _WORDS: dict[str, Test] = {
     "float": lambda value: type(value) in (bool, int, float),
     "str": lambda value: type(value) is str,
     "Dim": lambda value: isinstance(value, Dim),
+    "RunTimeSize": lambda value: isinstance(value, Dim) and value.symbol() is not None,
     "Size": _is_size,
     "DType": lambda value: isinstance(value, np.dtype),
     "ArrayValue": lambda value: isinstance(value, np.ndarray),
@@ -108,6 +109,13 @@ def is_symbolic(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(map(is_symbolic, value))
     return isinstance(value, Dim)
+
+
+def symbols_in(value: Any) -> set[str]:
+    """The symbols of the sizes in an attribute."""
+    if isinstance(value, tuple):
+        return set().union(*map(symbols_in, value))
+    return value.symbols() if isinstance(value, Dim) else set()
 
 
 def with_sizes(value: Any, replaced: Callable[[Dim], Size]) -> Any:

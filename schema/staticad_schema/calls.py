@@ -173,6 +173,8 @@ def _copy(graph: Graph, body: _Body, caller: int | None) -> _Body | None:
             if spec is not None:
                 body.values[node.start] = graph.nodes[spec.node].start
                 continue
+        for name in node.finds:
+            body.sizes[name] = graph.new_size(name)
         attributes = substituted(node.attributes, body.sizes)
         if "path" in attributes:
             attributes["path"] = inner_path(body.path, attributes["path"])

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from .attributes import conforms
+from .bodies import check_open_sizes, reached
 from .declarations import VariableSpec
 from .errors import FormatError, StaticadError, near_miss
 from .graph import Function, Graph
 from .node import Node
 from .op import OPS, Op
+from .run_time_sizes import GIVEN, symbols_of_node
 from .types import TensorType, fits
 
 
@@ -122,6 +124,8 @@ def _check_body(graph: Graph, function: Function) -> None:
 
 
 def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
+    if body.run_time.finders:
+        _check_sizes(graph, body, what)
     names = set()
     for node in body.nodes:
         if node.name is not None:
@@ -131,6 +135,25 @@ def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
         variable = node.attributes.get("variable") if node.attributes else None
         if variable is not None:
             _check_use(graph, body, node, variable)
+
+
+def _check_sizes(graph: Graph, body: Graph, what: str) -> None:
+    """Each size that a run finds is found by one node, before anything uses it."""
+    finders = body.run_time.finders
+    for index, node in enumerate(body.nodes):
+        own = node.finds
+        if len(set(own)) != len(own) or any(finders[name] != index for name in own):
+            raise wrong(what, "run-time sizes found by one node each", ", ".join(own))
+        for name in symbols_of_node(node).difference(own) & finders.keys():
+            if finders[name] > index or node.op in GIVEN:
+                raise wrong(
+                    what,
+                    f"{name!r} used only after node {finders[name]}, which finds it",
+                    f"node {index}, {node.op}",
+                )
+        if node.op == "call":
+            for function in reached(graph, node.attributes["function"]):
+                check_open_sizes(function, finders)
 
 
 def _check_use(graph: Graph, body: Graph, node: Node, variable: str) -> None:

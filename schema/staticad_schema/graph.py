@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import dims
+from .bodies import check_body, check_open_sizes, open_sizes, reached
 from .declarations import Signature, VariableSpec
 from .errors import (
     ArgumentError,
@@ -29,7 +30,8 @@ from .errors import (
 )
 from .handle import Effect, Handle
 from .node import Node
-from .op import OPS, FunctionRef, Op
+from .op import FINDERS, OPS, FunctionRef, Op
+from .run_time_sizes import RunTimeSizes
 from .types import Array, TensorType, promote_weak, require_dtype, weak_array
 
 
@@ -62,6 +64,11 @@ class Function:
         calls = (n.attributes["function"] for n in self.body.nodes if n.op == "call")
         return tuple(dict.fromkeys(map(str, calls)))
 
+    @cached_property
+    def open_sizes(self) -> frozenset[str]:
+        """The symbols in the body that neither its inputs nor its own nodes bind."""
+        return open_sizes(self)
+
 
 NO_SITE = Site("", 0, "")
 
@@ -83,6 +90,7 @@ class Graph:
         self.variable_specs: dict[str, VariableSpec] = {}
         self.sites: list[Site] = [NO_SITE]
         self.seed = seed
+        self.run_time = RunTimeSizes()
         self.lock = threading.RLock()
         self._names: dict[str, int] = {}
         self._site_ids: dict[Site, int] = {NO_SITE: 0}
@@ -117,6 +125,8 @@ class Graph:
                 )
             complete = definition.attributes(attributes or {})
             types = definition.output_types(operands, self.resolved(complete))
+            if definition.run_time_sizes or self.run_time.finders:
+                self.check_sizes(definition, complete)
         except StaticadError as error:
             asked = definition.name + (f" {name!r}" if name is not None else "")
             raise error.locate(
@@ -143,6 +153,27 @@ class Graph:
             self.producers.append(index)
         if node.name is not None:
             self._names.setdefault(node.name, index)
+        if node.op in FINDERS:
+            for symbol in node.finds:
+                self.run_time.finders.setdefault(symbol, index)
+
+    def check_sizes(self, definition: Op, attributes: Mapping[str, Any]) -> None:
+        """Raises ShapeError for a next node whose run-time sizes are not its own."""
+        self.run_time.check(self.nodes, definition, attributes)
+        if definition.name == "call":
+            for function in reached(self, attributes["function"]):
+                check_open_sizes(function, self.run_time.finders)
+
+    def new_size(self, hint: str) -> dims.Dim:
+        """A symbol that nothing uses yet, called `hint` if that is possible.
+
+        Whoever gives it to a node holds the lock meanwhile.
+        """
+        used, name, count = self.run_time.used(self.nodes), hint, 0
+        while name in used:
+            count += 1
+            name = f"{hint}_{count}"
+        return dims.symbol(name)
 
     def resolved(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes with function names replaced by the functions, for op facets."""
@@ -233,28 +264,7 @@ class Graph:
                 expected="a new name",
                 found=repr(function.name),
             )
-        body = function.body
-        declared = {spec.node for spec in body.variable_specs.values()}
-        for index, node in enumerate(body.nodes):
-            name = node.attributes.get("variable")
-            if node.definition.effect == "writes":
-                problem, found = "a body writes a variable", f"{node.op} of {name!r}"
-                expected = "bodies without writes: return the new value and assign it outside"
-            elif index in declared:
-                problem, found = "a body declares a variable", repr(name)
-                expected = "a variable of the graph, which the body may read"
-            elif node.op == "placeholder":
-                problem, found = "a body has a placeholder", repr(body.node_name(index))
-                expected = "values that are given to the body as arguments"
-            else:
-                continue
-            raise GraphError(
-                problem,
-                asked=f"function {function.name!r}",
-                expected=expected,
-                found=found,
-                site=body.site(node.site),
-            )
+        check_body(function)
         self.functions[function.name] = function
 
     def function(self, name: str) -> Function:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .op import OPS, Op
+from . import dims
+from .op import FINDERS, OPS, Op
 from .types import TensorType
 
 
@@ -33,6 +34,14 @@ class Node(NamedTuple):
     def definition(self) -> Op:
         """The op's definition."""
         return OPS[self.op]
+
+    @property
+    def finds(self) -> tuple[str, ...]:
+        """The symbols of the sizes that the node finds when it runs."""
+        if self.op not in FINDERS:
+            return ()
+        given = (self.attributes[name] for name in OPS[self.op].run_time_sizes)
+        return tuple(name for d in given for name in sorted(dims.symbols_of(d)))
 
     @property
     def outputs(self) -> range:

@@ -29,6 +29,8 @@ SymbolicShape: TypeAlias = "tuple[int | Dim, ...]"
 Slices: TypeAlias = "tuple[tuple[int | Dim | None, int | Dim | None, int], ...]"
 Widths: TypeAlias = "tuple[tuple[int | Dim, int | Dim], ...]"
 ArrayValue: TypeAlias = np.ndarray[Any, Any]
+# A symbol that only this node has: the size that its run finds for an axis of its results.
+RunTimeSize: TypeAlias = Dim
 
 
 class FunctionRef(str):
@@ -99,8 +101,8 @@ class Op:
 
     __slots__ = (
         "batch", "doc", "effect", "elementwise", "expand", "expr", "family", "grad",
-        "infer", "inputs", "jvp", "name", "numpy", "parameters", "rule_attributes", "site",
-        "variadic", "view", "widen",
+        "infer", "inputs", "jvp", "name", "numpy", "parameters", "rule_attributes",
+        "run_time_sizes", "site", "variadic", "view", "widen",
     )  # fmt: skip
 
     def __init__(self, infer: Callable[..., Types], **facets: Any) -> None:
@@ -117,6 +119,9 @@ class Op:
             for p in signature.parameters.values()
             if p.kind is p.KEYWORD_ONLY
         }
+        self.run_time_sizes: tuple[str, ...] = tuple(
+            p.name for p in self.parameters.values() if p.annotation == "RunTimeSize"
+        )
         self.numpy: Callable[..., Any] | None = facets.pop("numpy")
         self.grad: Grad = facets.pop("grad")
         self.jvp: Jvp = facets.pop("jvp")
@@ -251,6 +256,9 @@ _NO_ATTRIBUTES: dict[str, Any] = {}
 OPS: dict[str, Op] = {}
 """The registry: every op by name."""
 
+FINDERS: set[str] = set()
+"""The names of the ops with results of a size that depends on data."""
+
 
 def op(
     *,
@@ -280,7 +288,10 @@ def op(
         operand replaced by its tangent.
     batch: "elementwise", `rule(*inputs, batched, *, attributes)` where `batched` says which
         operands have a leading batch axis and the result has one, or "map" (no rule).
-    numpy: the meaning, arrays and all attributes to an array or a tuple of arrays.
+    numpy: the meaning, arrays and all attributes to an array or a tuple of arrays.  Where
+        the size of a result depends on data, an attribute of type `RunTimeSize` holds the
+        symbol for it, which stands alone for an axis of some output; the meaning takes no
+        notice of it.
     effect: pure; random (draws numbers); reads or writes variables; io.
     expr: a C expression in {operand names}, for elementwise ops; or one for each kind of the
         last operand's dtype ("float", "int", ...) that has one.  The names stand for variables
@@ -301,6 +312,8 @@ def op(
         if definition.name in OPS:
             raise TypeError(f"op {definition.name} is defined twice")
         OPS[definition.name] = definition
+        if definition.run_time_sizes:
+            FINDERS.add(definition.name)
         return definition
 
     return define

@@ -31,6 +31,9 @@ ELSEWHERE = {
     "assign": "writes: test_sources.py",
     "assign_add": "writes: test_sources.py",
     "assign_sub": "writes: test_sources.py",
+    "nonzero": "finds a size: test_finding.py",
+    "repeated_positions": "finds a size: test_finding.py",
+    "unique": "finds a size: test_finding.py",
 }
 """Ops that cannot be evaluated alone, and where they are tested."""
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from staticad_schema.collection import collection_paused
+from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
@@ -20,6 +21,7 @@ from ..plan import Plan
 from ..program import Program, Source
 from .assign import assign
 from .bind import Pending, bind, pending
+from .cut import Segment, cut
 from .emit import emit
 from .group import Grouped, group
 from .order import order
@@ -94,6 +96,15 @@ class Structure:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A program that finds sizes, and the segments in which it runs, each with its structure."""
+
+    program: Program
+    segments: tuple[Segment, ...]
+    structures: tuple[Structure, ...]
+
+
 def structure(
     graph: Graph,
     fetches: Sequence[int],
@@ -103,7 +114,29 @@ def structure(
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
 ) -> Structure:
-    """The first five stages for fetched values, effects (node indices) and fed values.
+    """What `prepare` makes where no size depends on data; else it raises PlanError."""
+    made = prepare(graph, fetches, effects, feeds, devices, rewrites, threads)
+    if isinstance(made, Chain):
+        raise PlanError(
+            "sizes are found while it runs",
+            asked="structure",
+            expected="a program whose sizes follow from those of its sources",
+            found=f"{len(made.segments)} segments",
+        )
+    return made
+
+
+def prepare(
+    graph: Graph,
+    fetches: Sequence[int],
+    effects: Sequence[int],
+    feeds: Mapping[int, TensorType],
+    devices: Mapping[str, Device] | None = None,
+    rewrites: Collection[str] = DEFAULT,
+    threads: int = 1,
+) -> Structure | Chain:
+    """The first five stages for fetched values, effects (node indices) and fed values; where a
+    size depends on data, the last three of them for each segment.
 
     Raises PlanError for what is not fed and for unknown rewrites.
     """
@@ -113,12 +146,26 @@ def structure(
     with collection_paused():
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
-        grouped = order(group(place(program, devices)))
-        runs = Counter(stage.__name__ for stage in ONCE)
-        return Structure(grouped, pending(program), threads, report, runs)
+        if not program.finds:
+            return _structure(program, devices, threads, report)
+        segments = cut(program)
+        return Chain(
+            program,
+            segments,
+            tuple(_structure(s.program, devices, threads, report) for s in segments),
+        )
+
+
+def _structure(
+    program: Program, devices: Mapping[str, Device], threads: int, report: Report
+) -> Structure:
+    grouped = order(group(place(program, devices)))
+    runs = Counter(stage.__name__ for stage in ONCE)
+    return Structure(grouped, pending(program), threads, report, runs)
 
 
 __all__ = [
-    "ONCE", "STAGES", "Plan", "Program", "Source", "Structure", "structure",
+    "ONCE", "STAGES", "Chain", "Plan", "Program", "Segment", "Source", "Structure",
+    "cut", "prepare", "structure",
     "select", "rewrite", "place", "group", "order", "bind", "assign", "emit",
 ]  # fmt: skip

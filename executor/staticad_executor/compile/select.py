@@ -12,7 +12,7 @@ from typing import Any
 
 from staticad_schema.attributes import is_symbolic
 from staticad_schema.calls import bind_arguments, inner_path, substituted
-from staticad_schema.dims import Size, symbols_of
+from staticad_schema.dims import Size, symbol, symbols_of
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
@@ -50,6 +50,7 @@ def select(
         tuple((name, final[name]) for name in graph.variable_specs if name in final),
         tuple(flow.effects),
         chosen.draws,
+        chosen.finds,
     )
     return pruned(program)
 
@@ -96,6 +97,8 @@ class _Flow:
         # The program's values of another type than the graph says: a variable of symbolic size
         # may be set to another size, and what reads it behind that is inferred again.
         self.retyped: set[int] = set()
+        # Symbols in use, once a call finds sizes.
+        self.used: set[str] = set()
         self.frame = _Frame(graph, iter(chosen.nodes))
 
     def run(self, late: Mapping[int, int]) -> None:
@@ -316,11 +319,24 @@ class _Flow:
             effects = self.effects[frame.effects :]
             self.note(caller, frame.call_index, (*frame.base, *effects), results)
 
+    def new_size(self, hint: str) -> Size:
+        """A symbol of its own for a size that a call finds."""
+        if not self.used:
+            self.used = set(self.graph.run_time.used(self.graph.nodes))
+        name, count = hint, 0
+        while name in self.used:
+            count += 1
+            name = f"{hint}_{count}"
+        self.used.add(name)
+        return symbol(name)
+
     def append_inlined(
         self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...], after: tuple[int, ...]
     ) -> None:
         """A body's node, with the caller's sizes and its own draw of random bits."""
         attributes = node.attributes
+        for name in node.finds:
+            frame.symbols[name] = self.new_size(nested_name(frame.prefix, name))
         if frame.symbols and any(map(is_symbolic, attributes.values())):
             attributes = substituted(attributes, frame.symbols)
         if node.op == "random_bits":

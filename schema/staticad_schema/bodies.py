@@ -1,0 +1,91 @@
+"""What a function body may hold, and which sizes it takes from its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, TypeAlias
+
+from . import dims
+from .dims import Dim
+from .errors import GraphError, ShapeError
+from .run_time_sizes import symbols_of_node
+
+# `graph.Graph` and `graph.Function`: that module is above this one.
+Graph: TypeAlias = Any
+Function: TypeAlias = Any
+
+
+def check_body(function: Function) -> None:
+    """Raises GraphError for a body that holds state, is fed, or returns what each run sizes."""
+    body = function.body
+    declared = {spec.node for spec in body.variable_specs.values()}
+    for index, node in enumerate(body.nodes):
+        name = node.attributes.get("variable")
+        if node.definition.effect == "writes":
+            problem, found = "a body writes a variable", f"{node.op} of {name!r}"
+            expected = "bodies without writes: return the new value and assign it outside"
+        elif index in declared:
+            problem, found = "a body declares a variable", repr(name)
+            expected = "a variable of the graph, which the body may read"
+        elif node.op == "placeholder":
+            problem, found = "a body has a placeholder", repr(body.node_name(index))
+            expected = "values that are given to the body as arguments"
+        else:
+            continue
+        raise GraphError(
+            problem,
+            asked=f"function {function.name!r}",
+            expected=expected,
+            found=found,
+            site=body.site(node.site),
+        )
+    if body.run_time.finders:
+        _check_outputs(function)
+
+
+def _check_outputs(function: Function) -> None:
+    """Two calls would give one name to two sizes."""
+    body = function.body
+    for value in function.outputs:
+        symbols: set[str] = set().union(*map(dims.symbols_of, body.types[value].shape))
+        if symbols & body.run_time.finders.keys():
+            raise ShapeError(
+                "a body returns a tensor whose size each run finds",
+                asked=f"function {function.name!r}",
+                expected="outputs of sizes that follow from those of the arguments",
+                found=body.handle(value).describe(),
+                site=body.site(body.nodes[body.producers[value]].site),
+                hint="reduce it in the body, or return the mask and select outside",
+            )
+
+
+def open_sizes(function: Function) -> frozenset[str]:
+    """The symbols in a body that neither its inputs nor its own nodes bind."""
+    body = function.body
+    used: set[str] = set().union(*map(symbols_of_node, body.nodes))
+    given = {d.symbol() for t in function.input_types for d in t.shape if isinstance(d, Dim)}
+    return frozenset(used - given - body.run_time.finders.keys())
+
+
+def reached(graph: Graph, name: str) -> list[Function]:
+    """A body and those that it calls, directly or not.  Raises UnknownNameError."""
+    found = {name: graph.function(name)}
+    waiting = [name]
+    while waiting:
+        for inner in found[waiting.pop()].calls:
+            if inner not in found:
+                found[inner] = graph.function(inner)
+                waiting.append(inner)
+    return list(found.values())
+
+
+def check_open_sizes(function: Function, found_by_caller: Collection[str]) -> None:
+    """Raises ShapeError for a body in which there is a size that a run of its caller finds."""
+    open_ones: frozenset[str] = function.open_sizes.intersection(found_by_caller)
+    if open_ones:
+        raise ShapeError(
+            "a body uses a size that a run of its caller finds",
+            expected="sizes of the body's arguments, or that it finds itself",
+            found=f"{min(open_ones)!r} in {function.name!r}",
+            hint="give it a tensor of that size",
+        )
