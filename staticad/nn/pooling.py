@@ -17,7 +17,7 @@ from .. import dimensions, methods, numbers
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .spatial import Each, Padding, Pairs, any_image, check_image, each, is_word, pairs
+from .spatial import Each, Padding, Pairs, any_image, check_image, each, pairs
 
 
 class _Windows:
@@ -38,7 +38,7 @@ class _Windows:
         reach = [extent(k, d) for k, d in zip(kernel, steps, strict=True)]
         given = pairs(padding, sizes, kernel, strides, steps)
         for r, pair in zip(reach, given, strict=True):
-            if not is_word(padding) and any(not 0 <= p <= r // 2 for p in pair):
+            if any(isinstance(p, int) and not 0 <= p <= r // 2 for p in pair):
                 raise ArgumentError(
                     "padding is negative, or more than half of the window",
                     expected=f"from 0 to {r // 2}, for a window that reaches over {r} elements",

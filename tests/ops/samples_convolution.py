@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.types import as_dtype
 from tests.ops.arrays import normal, real
-from tests.ops.samples import Sample, Table, over
+from tests.ops.samples import Sample, Table
 
 FLOATS = ("float16", "bfloat16", "float32")
 Shape = tuple[int, ...]
@@ -68,12 +69,9 @@ def _samples(op: str) -> list[Sample]:
         if len(found) == 7:
             numbers = tuple(normal(*s, dtype="complex128", seed=k) for k, s in enumerate(pair))
             found.append(Sample(numbers, {**given, **more}, symbolic=symbolic))
-            found += over(
-                FLOATS,
-                lambda d, arrays=arrays, more=more, given=given: Sample(
-                    tuple(a.astype(d) for a in arrays), {**given, **more}, symbolic=False
-                ),
-            )
+            for name in FLOATS:
+                halves = tuple(a.astype(as_dtype(name)) for a in arrays)
+                found.append(Sample(halves, {**given, **more}, symbolic=False))
             whole = tuple((3 * a).astype(np.int32) for a in arrays)
             found.append(Sample(whole, {**given, **more}, symbolic=symbolic))
     return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -28,6 +29,10 @@ BLOCK = 1 << 18
 
 WASTE = 1.2
 """Columns that no window needs, to those that one does, are worth faster copies up to this."""
+
+WIDER = 1.5
+"""How many more columns gathering what reaches an element may have than spreading what leaves one.
+"""
 
 
 def conv(
@@ -73,8 +78,8 @@ def _conv_runs(
     size = min(len(x), max(1, BLOCK // (groups * depth * run)))
     columns = np.empty((size, *view.shape[1:]), x.dtype)
     products = np.empty((size, groups, outputs, math.prod(grid)), x.dtype)
-    kept = tuple(slice(n) for n in counts)
-    inside = products.reshape(size, groups, outputs, *grid)[(..., *kept)]
+    kept: Any = (..., *(slice(n) for n in counts))
+    inside = products.reshape(size, groups, outputs, *grid)[kept]
     target = result.reshape(*result.shape[:3], *counts)
     for first in range(0, len(x), size):
         count = min(size, len(x) - first)
@@ -109,7 +114,9 @@ def conv_input(
         return
     kernel = w.shape[2:]
     parts = w.reshape(groups, -1, *w.shape[1:])
-    if max(strides) == 1:
+    depth, width = math.prod(w.shape[1:]), math.prod(g.shape[2:])
+    gathered = g.shape[1] * math.prod(kernel) * math.prod(out.shape[2:])
+    if max(strides) == 1 and gathered <= WIDER * groups * depth * width:
         # What reaches an element comes from a window of g, through the kernel mirrored.
         turned = np.flip(parts.swapaxes(1, 2), tuple(range(3, parts.ndim)))
         turned = turned.reshape(-1, parts.shape[1], *kernel)
@@ -118,12 +125,11 @@ def conv_input(
         conv(g, turned, out, strides, moved, dilation, groups)
         return
     counts, sizes = g.shape[2:], out.shape[2:]
-    depth, width = math.prod(w.shape[1:]), math.prod(counts)
     left = np.ascontiguousarray(parts).reshape(groups, -1, depth).swapaxes(1, 2)
     right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width)
     pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
-    inside = (..., *(kept for kept, _ in pairs))
-    source = (..., *(kept for _, kept in pairs))
+    inside: Any = (..., *(kept for kept, _ in pairs))
+    source: Any = (..., *(kept for _, kept in pairs))
     if any(kept.stop - kept.start < n for (_, kept), n in zip(pairs, sizes, strict=True)):
         out.fill(0)
     size = min(len(g), max(1, BLOCK // (groups * depth * width)))
@@ -152,8 +158,9 @@ def spread(columns: Array, out: Array, strides: Ints, dilation: Ints) -> None:
             slice(k * d, k * d + (n - 1) * s + 1, s)
             for k, d, n, s in zip(place, dilation, counts, strides, strict=True)
         )
-        target = out[(..., *reached)]
-        target += columns[(..., *place, *(slice(None),) * rank)]
+        where: Any = (..., *reached)
+        source: Any = (..., *place, *(slice(None),) * rank)
+        out[where] += columns[source]
 
 
 def conv_weights(

@@ -197,12 +197,31 @@ def _counts(
 # ------------------------------------------------------------------ definitions
 
 
+# Cotangents are pulled back through the conjugate of the other operand.
+
+
 def _to_x(x: Any, w: Any, out: Any, g: Any, **attributes: Any) -> Any:
     return conv_input(g, conjugated(w), shape=x.type.shape[2:], **attributes)
 
 
 def _to_w(x: Any, w: Any, out: Any, g: Any, **attributes: Any) -> Any:
     return conv_weights(conjugated(x), g, shape=w.type.shape[1:], **attributes)
+
+
+def _input_to_g(g: Any, w: Any, out: Any, change: Any, *, shape: Shape, **attributes: Any) -> Any:
+    return conv(change, conjugated(w), **attributes)
+
+
+def _input_to_w(g: Any, w: Any, out: Any, change: Any, *, shape: Shape, **attributes: Any) -> Any:
+    return conv_weights(change, conjugated(g), shape=w.type.shape[1:], **attributes)
+
+
+def _weights_to_x(x: Any, g: Any, out: Any, change: Any, *, shape: Shape, **attributes: Any) -> Any:
+    return conv_input(conjugated(g), change, shape=x.type.shape[2:], **attributes)
+
+
+def _weights_to_g(x: Any, g: Any, out: Any, change: Any, *, shape: Shape, **attributes: Any) -> Any:
+    return conv(conjugated(x), change, **attributes)
 
 
 @op(
@@ -235,12 +254,7 @@ def conv(
 
 @op(
     numpy=_conv_input,
-    grad=each(
-        lambda g, w, out, change, *, shape, **rest: conv(change, conjugated(w), **rest),
-        lambda g, w, out, change, *, shape, **rest: conv_weights(
-            change, conjugated(g), shape=w.type.shape[1:], **rest
-        ),
-    ),
+    grad=each(_input_to_g, _input_to_w),
     jvp="multilinear",
     batch=_batch_input,
     widen=True,
@@ -275,12 +289,7 @@ def conv_input(
 
 @op(
     numpy=_conv_weights,
-    grad=each(
-        lambda x, g, out, change, *, shape, **rest: conv_input(
-            conjugated(g), change, shape=x.type.shape[2:], **rest
-        ),
-        lambda x, g, out, change, *, shape, **rest: conv(conjugated(x), change, **rest),
-    ),
+    grad=each(_weights_to_x, _weights_to_g),
     jvp="multilinear",
     batch=_batch_weights,
     widen=True,

@@ -103,6 +103,10 @@ def _unpool(g: Array, indices: Array, *, shape: Ints) -> Array:
     return out
 
 
+def _jvp_unpool(g: Any, indices: Any, out: Any, tangents: Sequence[Any], *, shape: Shape) -> Any:
+    return unpool(tangents[0], indices, shape=shape)
+
+
 def _batch_unpool(g: Any, indices: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
     size = batch_size((g, indices), batched)
     g, indices = with_batch(g, batched[0], size), with_batch(indices, batched[1], size)
@@ -113,7 +117,7 @@ def _batch_unpool(g: Any, indices: Any, batched: Sequence[bool], *, shape: Shape
 @op(
     numpy=_unpool,
     grad=lambda g, indices, out, change: (gathered(change, indices), None),
-    jvp=lambda g, indices, out, tangents, *, shape: unpool(tangents[0], indices, shape=shape),
+    jvp=_jvp_unpool,
     batch=_batch_unpool,
     widen=True,
 )
@@ -146,6 +150,10 @@ def _window_spread(g: Array, *, shape: Ints, **attributes: Any) -> Array:
     return out
 
 
+def _grad_window_sum(x: Any, out: Any, g: Any, **attributes: Any) -> tuple[Any]:
+    return (window_spread(g, shape=x.type.shape[2:], **attributes),)
+
+
 def _batch_window_sum(x: Any, batched: Sequence[bool], **attributes: Any) -> Any:
     found = window_sum(_folded(x), **attributes)
     return reshape(found, shape=(*x.type.shape[:2], *found.type.shape[1:]))
@@ -158,7 +166,7 @@ def _batch_window_spread(g: Any, batched: Sequence[bool], **attributes: Any) -> 
 
 @op(
     numpy=_window_sum,
-    grad=lambda x, out, g, **rest: (window_spread(g, shape=x.type.shape[2:], **rest),),
+    grad=_grad_window_sum,
     jvp="linear",
     batch=_batch_window_sum,
     widen=True,

@@ -50,11 +50,15 @@ def max_pool(
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     view = windows_of(padded(x, padding, lowest), window, strides, dilation, counts)
     guarded = x.dtype.kind == "f" and bool(np.isnan(np.max(x)))
-    size = max(1, BLOCK // math.prod(values.shape[1:]))
+    size = min(len(x), max(1, BLOCK // math.prod(values.shape[1:])))
+    shape = (size, *values.shape[1:])
+    scratch = np.empty(shape, x.dtype), np.empty(shape, bool), *(
+        np.empty(shape, starts.dtype) for _ in range(2)
+    )  # fmt: skip
     for first in range(0, len(x), size):
-        some = slice(first, first + size)
+        some: Any = slice(first, first + size)
         best = values[some]
-        which = np.empty(best.shape, starts.dtype)
+        candidates, better, which, marks = (array[: len(best)] for array in scratch)
         np.copyto(which, starts)
         if ahead:
             best.fill(lowest)
@@ -63,13 +67,17 @@ def max_pool(
         for k, place in enumerate(places):
             if k == 0 and not ahead:
                 continue
-            candidates = view[(some, slice(None), *place)]
-            better = candidates > best
+            np.copyto(candidates, view[(some, slice(None), *place)])
+            np.greater(candidates, best, better)
             if guarded:
                 better |= (candidates != candidates) & (best == best)
-            np.copyto(best, candidates, where=better)
-            np.copyto(which, which.dtype.type(k), where=better)
-        np.add(table[which], base, indices[some])
+            np.maximum(best, candidates, out=best)
+            # Later places have larger numbers: the largest one that was better is the last.
+            np.multiply(better, starts.dtype.type(k), marks)
+            np.maximum(which, marks, out=which)
+        target = indices[some]
+        np.take(table, which, out=target, mode="clip")
+        target += base
 
 
 def _pitches(sizes: Ints) -> list[int]:

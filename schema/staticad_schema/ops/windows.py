@@ -7,7 +7,7 @@ Spatial axes are those behind the first two, batch and channels.  A window takes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -22,7 +22,10 @@ from ..types import Array
 # ------------------------------------------------------------------ sizes
 
 
-def extent(kernel: Size, dilation: int) -> Size:
+Length = TypeVar("Length", int, Size)
+
+
+def extent(kernel: Length, dilation: int) -> Length:
     """How far a window of `kernel` elements reaches."""
     return (kernel - 1) * dilation + 1
 
@@ -104,7 +107,9 @@ def padded(x: Array, padding: Sequence[tuple[int, int]], value: float = 0) -> Ar
     shape = [n + low + high for n, (low, high) in zip(sizes, padding, strict=True)]
     pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
     out = np.full((*lead, *shape), value, x.dtype)
-    out[(..., *(inside for inside, _ in pairs))] = x[(..., *(source for _, source in pairs))]
+    inside: Any = (..., *(kept for kept, _ in pairs))
+    source: Any = (..., *(kept for _, kept in pairs))
+    out[inside] = x[source]
     return out
 
 

@@ -14,7 +14,7 @@ from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.types import BOOL, WIDENED, Array, TensorType
 
-from . import nn
+from . import nn, spatial
 
 Function = Callable[..., Any]
 
@@ -37,8 +37,9 @@ def kernel(
 ) -> Kernel:
     """The kernel of a node with static types and bound attributes."""
     if not any(t.dtype in WIDENED for t in operands) or not OPS[op].widen:
-        if op in nn.MAKERS:
-            return Kernel(nn.MAKERS[op](attributes, operands), True, op)
+        of_networks = nn.MAKERS.get(op) or spatial.MAKERS.get(op)
+        if of_networks is not None:
+            return Kernel(of_networks(attributes, operands), True, op)
         maker = _MAKERS.get(op)
         made = maker(attributes, operands, outputs) if maker is not None else None
         if made is not None:
