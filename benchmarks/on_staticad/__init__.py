@@ -5,6 +5,7 @@ from typing import Any
 
 from .dense import hvp, mlp_infer, mlp_train, pinn
 from .elementwise import eltwise_grad, small_ops, softmax_ln
+from .images import lenet_train, resnet20_train
 from .running import Built
 from .sequences import gpt_infer, gpt_train, lstm_train
 
@@ -15,6 +16,8 @@ GRAPHS: dict[str, Callable[[Any], Built]] = {
     "mlp_infer_b1": mlp_infer,
     "hvp": hvp,
     "pinn": pinn,
+    "lenet_train": lenet_train,
+    "resnet20_train": resnet20_train,
     "lstm_train": lstm_train,
     "gpt_train": gpt_train,
     "gpt_infer": gpt_infer,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import staticad as sad
@@ -16,13 +15,13 @@ def lstm_train(w: Workload) -> Built:
 
     def loss(_w: Workload, p: Params, batch: Params, _grown: list[Grown]) -> Any:
         letters = batch["x"]
-        steps, hidden = w.batches[0]["x"].shape[1], w.config["hidden"]
+        hidden = w.config["hidden"]
         products = sad.take(p["emb"], letters, axis=0) @ p["Wx"] + p["b"]
         h = c = sad.zeros((letters.shape[0], hidden))
         outputs = []
-        for t in range(steps):
-            z = products[:, t] + h @ p["Wh"]
-            i, f, g, o = (z[:, k * hidden : (k + 1) * hidden] for k in range(4))
+        for product in sad.unstack(products, axis=1):
+            z = product + h @ p["Wh"]
+            i, f, g, o = sad.split(z, 4, axis=1)
             c = sad.sigmoid(f) * c + sad.sigmoid(i) * sad.tanh(g)
             h = sad.sigmoid(o) * sad.tanh(c)
             outputs.append(h)
@@ -36,15 +35,13 @@ def gpt_logits(w: Workload, p: Params, tokens: Any) -> Any:
     """Layers of causal attention and dense networks."""
     heads, width = w.config["heads"], w.config["d"]
     steps, head = w.batches[0]["x"].shape[1], width // heads
-    causal = sad.constant([[j <= i for j in range(steps)] for i in range(steps)])
     x = sad.take(p["tok"], tokens, axis=0) + p["pos"][:steps]
     for layer in range(w.config["layers"]):
         q = {name: p[f"l{layer}_{name}"] for name in NAMES}
         h = sad.nn.layer_norm(x, q["g1"], q["n1"]) @ q["Wqkv"] + q["bqkv"]
         split = sad.permute_dims(sad.reshape(h, (-1, steps, 3, heads, head)), (2, 0, 3, 1, 4))
-        query, key, value = split[0], split[1], split[2]
-        scores = query @ key.mT / math.sqrt(head)
-        mixed = sad.nn.softmax(sad.where(causal, scores, -math.inf)) @ value
+        query, key, value = sad.unstack(split)
+        mixed = sad.nn.scaled_dot_product_attention(query, key, value, causal=True)
         mixed = sad.reshape(sad.permute_dims(mixed, (0, 2, 1, 3)), (-1, steps, width))
         x = x + (mixed @ q["Wo"] + q["bo"])
         h = sad.nn.layer_norm(x, q["g2"], q["n2"]) @ q["W1"] + q["b1"]

@@ -47,6 +47,10 @@ def run_script(*arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def test_staticad_has_every_workload() -> None:
+    assert list(BUILDERS) == list(WORKLOADS)
+
+
 RUNNERS = {"staticad": BUILDERS, "numpy": numpy_by_hand.BUILDERS}
 
 
