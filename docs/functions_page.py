@@ -18,7 +18,7 @@ SECTIONS = {
     "Graphs": ("staticad.graph", "staticad.tensor", "staticad.variable", "staticad.current"),
     "Running": ("staticad_executor",),
     "Creation": ("staticad.ops.sources",),
-    "Along axes": ("staticad.ops.reductions",),
+    "Along axes": ("staticad.ops.scans", "staticad.ops.reductions",),
     "Shapes": (
         "staticad.ops.shapes",
         "staticad.ops.reordering",

@@ -100,6 +100,7 @@ from .ops.reordering import (
     transpose,
 )
 from .ops.repeating import repeat, tile
+from .ops.scans import cummax, cummin, cumulative_prod, cumulative_sum, logcumsumexp
 from .ops.selection import astype, cast, clip, matmul, where
 from .ops.shapes import (
     atleast_1d,
@@ -164,6 +165,8 @@ __all__ = [
     "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
     "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "sinc",
     "squared_difference",
+    # prefixes
+    "cummax", "cummin", "cumulative_prod", "cumulative_sum", "logcumsumexp",
     # order
     "argsort", "digitize", "searchsorted", "sort", "top_k",
     # along axes

@@ -182,6 +182,33 @@ def test_A33_logsumexp_of_nothing_but_minus_infinity() -> None:
     assert pairwise == [0, 0]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_A35_logcumsumexp_of_a_masked_prefix(dtype: str) -> None:
+    masked = np.array([[-inf, -inf, 0], [-inf, -inf, -inf], [0, -inf, 0]], dtype)
+    half = np.log(np.array(2.0, dtype))
+    expected = [[-inf, -inf, 0], [-inf] * 3, [0, 0, half]]
+
+    def f(x: Any) -> Any:
+        return sad.logcumsumexp(x, axis=1)
+
+    assert value(f, masked).tolist() == expected
+    assert grad(f, masked).tolist() == [[0, 0, 1], [0, 0, 0], [2.5, 0, 0.5]]
+    # The same from the other end.
+    assert value(lambda x: sad.logcumsumexp(x, axis=1, reverse=True), masked[:, ::-1]).tolist() == [
+        row[::-1] for row in expected
+    ]
+    # To second order, and with infinities of the other sign.
+    graph, (x,), y = build(f, (masked,), dtype)
+    (slope,) = sad.gradients(y, x)
+    curves = [*sad.gradients(slope, x), *sad.jvp(slope, x)]
+    with sad.Session(graph) as session:
+        for curve in session.run(curves, {x: masked}):
+            np.testing.assert_array_equal(curve, np.zeros((3, 3)))
+    points = np.array([[0, inf, 1]], dtype)
+    assert value(f, points).tolist() == [[0, inf, inf]]
+    assert grad(f, points).tolist() == [[1, 2, 0]]
+
+
 def test_A38_xlogy_of_zero() -> None:
     assert value(sad.xlogy, [0.0, 0.0, 0.0], [0.0, inf, 2.0]).tolist() == [0, 0, 0]
     dx, dy = grads(sad.xlogy, [0.0, 0.0], [2.0, 0.0])

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import staticad as sad
-from staticad_schema.op import OPS
 
 Axis = int | list[int] | None
 
@@ -117,7 +116,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "count_nonzero": _reduce(
         lambda x, axis, keepdims: sad.sum(sad.cast(x != 0, "int64"), axis=axis, keepdims=keepdims)
     ),
-    "cumprod": lambda x, axis: OPS["cumulative_prod"](x, axis=axis % x.ndim, reverse=False),
+    "cumprod": lambda x, axis: sad.cumulative_prod(x, axis=axis),
+    "cummax": lambda x, axis: sad.cummax(x, axis=axis)[0],
+    "logcumsumexp": lambda x, axis: sad.logcumsumexp(x, axis=axis),
     "einsum": lambda *xs, equation: sad.einsum(equation, *xs),
     "gemm": _gemm,
     "outer": lambda x, y: x[:, None] * y,
@@ -153,10 +154,10 @@ PARTLY: dict[str, dict[str, str]] = {}
 
 LATER: Sequence[str] = (
     "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits", "conv",
-    "conv_transpose", "cross", "cummax", "depth_to_space", "diag", "diagonal", "global_avg_pool",
+    "conv_transpose", "cross", "depth_to_space", "diag", "diagonal", "global_avg_pool",
     "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss", "instance_norm",
-    "kl_div", "kron", "l1_loss", "leaky_relu", "logcumsumexp", "lp_normalize", "lp_pool", "lrn",
-    "lstm", "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2",
+    "kl_div", "kron", "l1_loss", "leaky_relu", "lp_normalize", "lp_pool", "lrn", "lstm",
+    "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2",
     "resize_bilinear", "rms_norm", "rnn_tanh", "scatter_elements", "selu", "shrink", "silu",
     "smooth_l1_loss", "softsign", "space_to_depth", "split", "tensordot", "threshold", "tril",
     "triu",

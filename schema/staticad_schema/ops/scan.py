@@ -1,11 +1,12 @@
 """Scans: each result element depends on all elements before it along an axis.
 
-`linear_recurrence` is the one through which the others are differentiated: its gradient is
-again a linear recurrence, in the other direction.
+`linear_recurrence` is the one through which products and logarithms of sums are differentiated:
+its gradient is again a linear recurrence, in the other direction.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +14,13 @@ import numpy as np
 
 from ..dims import Size
 from ..op import Operand, each, op
-from ..types import NUMERIC, Array, TensorType
+from ..types import FLOATING, NUMERIC, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
 from .pointwise import conjugated, scaled
 from .shape import batch_size, with_batch
 from .slicing import pad, slice_
+from .special import share
 
 
 def shifted(x: Any, axis: int, reverse: bool, value: float) -> Any:
@@ -99,10 +101,39 @@ def linear_recurrence(a: Operand, b: Operand, *, axis: int, reverse: bool) -> Te
     return a
 
 
-def _cumulative_prod(x: Array, *, axis: int, reverse: bool) -> Array:
+def _accumulated(ufunc: np.ufunc, x: Array, axis: int, reverse: bool) -> Array:
     if reverse:
-        return np.flip(np.cumprod(np.flip(x, axis), axis, dtype=x.dtype), axis)
-    return np.cumprod(x, axis, dtype=x.dtype)
+        return np.flip(ufunc.accumulate(np.flip(x, axis), axis, dtype=x.dtype), axis)
+    return np.asarray(ufunc.accumulate(x, axis, dtype=x.dtype))
+
+
+def _cumulative_sum(x: Array, *, axis: int, reverse: bool) -> Array:
+    return _accumulated(np.add, x, axis, reverse)
+
+
+def _grad_cumulative_sum(x: Any, out: Any, g: Any, *, axis: int, reverse: bool) -> tuple[Any]:
+    return (cumulative_sum(g, axis=axis, reverse=not reverse),)
+
+
+def _batch_cumulative_sum(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
+    return cumulative_sum(x, axis=axis + 1, reverse=reverse)
+
+
+@op(
+    numpy=_cumulative_sum,
+    grad=_grad_cumulative_sum,
+    jvp="linear",
+    batch=_batch_cumulative_sum,
+    widen=True,
+)
+def cumulative_sum(x: Operand, *, axis: int, reverse: bool) -> TensorType:
+    """The sum of the elements up to each one along an axis; reverse: from each one on."""
+    _check(x, axis)
+    return x
+
+
+def _cumulative_prod(x: Array, *, axis: int, reverse: bool) -> Array:
+    return _accumulated(np.multiply, x, axis, reverse)
 
 
 def _grad_cumulative_prod(x: Any, out: Any, g: Any, *, axis: int, reverse: bool) -> tuple[Any]:
@@ -132,4 +163,51 @@ def _jvp_cumulative_prod(
 def cumulative_prod(x: Operand, *, axis: int, reverse: bool) -> TensorType:
     """The product of the elements up to each one along an axis; reverse: from each one on."""
     _check(x, axis)
+    return x
+
+
+def _cumulative_logsumexp(x: Array, *, axis: int, reverse: bool) -> Array:
+    return _accumulated(np.logaddexp, x, axis, reverse)
+
+
+def _steps(x: Any, out: Any, axis: int, reverse: bool) -> tuple[Any, Any]:
+    """How much each result turns with the one before, and with its own element.
+
+    Neither where both are -inf, so that a masked prefix has gradient 0.
+    """
+    before = shifted(out, axis, reverse, -math.inf)
+    return share(before, x), share(x, before)
+
+
+def _grad_cumulative_logsumexp(x: Any, out: Any, g: Any, *, axis: int, reverse: bool) -> tuple[Any]:
+    carried, own = _steps(x, out, axis, reverse)
+    return (scaled(own, _adjoint(carried, g, axis, reverse)),)
+
+
+def _batch_cumulative_logsumexp(
+    x: Any, batched: Sequence[bool], *, axis: int, reverse: bool
+) -> Any:
+    return cumulative_logsumexp(x, axis=axis + 1, reverse=reverse)
+
+
+def _jvp_cumulative_logsumexp(
+    x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
+) -> Any:
+    carried, own = _steps(x, out, axis, reverse)
+    pushed = multiply_no_nan(own, tangents[0])
+    return linear_recurrence(carried, pushed, axis=axis, reverse=reverse)
+
+
+@op(
+    numpy=_cumulative_logsumexp,
+    grad=_grad_cumulative_logsumexp,
+    jvp=_jvp_cumulative_logsumexp,
+    batch=_batch_cumulative_logsumexp,
+    widen=True,
+)
+def cumulative_logsumexp(x: Operand, *, axis: int, reverse: bool) -> TensorType:
+    """log(sum(exp)) of the elements up to each one along an axis, without overflow; reverse: from
+    each one on.  Of nothing but -inf it is -inf, with gradient 0."""
+    check_axes((axis,), x.ndim)
+    check_kind(FLOATING, x)
     return x

@@ -32,13 +32,15 @@ def _keys(x: Array, descending: bool) -> Array:
     return keys
 
 
-def _taken_grad(x: Any, out: Sequence[Any], g: Sequence[Any], *, axis: int) -> tuple[Any]:
+def taken_grad(x: Any, out: Sequence[Any], g: Sequence[Any], *, axis: int) -> tuple[Any]:
+    """The cotangent of x where the outputs are its elements at indices along an axis, and these."""
     return (scatter_along(g[0], out[1], x.type.shape[axis], axis),)
 
 
-def _taken_jvp(
+def taken_jvp(
     x: Any, out: Sequence[Any], tangents: Sequence[Any], *, axis: int
 ) -> tuple[Any, None]:
+    """The tangents of such outputs."""
     return take_along_axis(tangents[0], out[1], axis=axis), None
 
 
@@ -53,8 +55,8 @@ def _batch_sort(x: Any, batched: Sequence[bool], *, axis: int, descending: bool)
 
 @op(
     numpy=_sort,
-    grad=_taken_grad,
-    jvp=_taken_jvp,
+    grad=taken_grad,
+    jvp=taken_jvp,
     batch=_batch_sort,
     widen=True,
 )
@@ -103,8 +105,8 @@ def _batch_top_k(x: Any, batched: Sequence[bool], *, k: int, axis: int, largest:
 
 @op(
     numpy=_top_k,
-    grad=_taken_grad,
-    jvp=_taken_jvp,
+    grad=taken_grad,
+    jvp=taken_jvp,
     batch=_batch_top_k,
     widen=True,
 )
