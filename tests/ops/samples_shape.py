@@ -36,6 +36,12 @@ SAMPLES: Table = {
         Sample((normal(0, 1),), {"shape": (2, 0, 3)}),
         *over(NAMES, lambda d: Sample((integers(d, 3),), {"shape": (2, 3)})),
     ],
+    "expect_shape": [
+        Sample((normal(2, 3),), {"shape": (2, 3)}),
+        Sample((normal(),), {"shape": ()}),
+        Sample((normal(0, 1),), {"shape": (0, 1)}),
+        *over(NAMES, lambda d: Sample((integers(d, 2, 3),), {"shape": (2, 3)})),
+    ],
     "flip": [
         Sample((normal(2, 3, 2),), {"axis": (0, 2)}),
         Sample((normal(4),), {"axis": (0,)}),

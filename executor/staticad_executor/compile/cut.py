@@ -19,7 +19,7 @@ from ..program import Program, Source, empty_like
 
 # What looks at as much as it gives, or at less, or at nothing: each segment has its own.
 _SHARED = frozenset({"constant", "iota", "broadcast_to", "reshape", "permute_dims", "flip",
-                     "identity", "stop_gradient"})  # fmt: skip
+                     "identity", "stop_gradient", "expect_shape"})  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from .place import Placed
 GroupKind = Literal["region", "kernel", "view"]
 
 VIEWS = frozenset({"reshape", "permute_dims", "slice", "broadcast_to", "flip", "after", "identity",
-                   "stop_gradient"})  # fmt: skip
+                   "stop_gradient", "expect_shape"})  # fmt: skip
 # No step computes these: they are there before the run.
 GIVEN = frozenset({"parameter", "constant"})
 

@@ -17,8 +17,8 @@ from ..dims import Shape, Size
 from ..errors import ShapeError
 from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
 from ..shapes import product, shape_text
-from ..types import INT64, DType, TensorType
-from .checks import check_axes, check_broadcast, check_shape
+from ..types import INT64, Array, DType, TensorType
+from .checks import check_axes, check_broadcast, check_equal_shapes, check_shape
 
 # ------------------------------------------------------------------ for batch rules
 
@@ -137,6 +137,31 @@ def _batch_broadcast(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
 def broadcast_to(x: Operand, *, shape: SymbolicShape) -> TensorType:
     """x repeated along axes of size 1 and along new leading axes."""
     check_broadcast(x.shape, check_shape(shape))
+    return x.with_shape(shape)
+
+
+def _grad_expect(x: Any, out: Any, g: Any) -> tuple[Any]:
+    return (expect_shape(g, shape=x.type.shape),)
+
+
+def _batch_expect(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
+    return expect_shape(x, shape=(x.type.shape[0], *shape))
+
+
+def _expect(x: Array, *, shape: tuple[int, ...]) -> Array:
+    return x
+
+
+@op(
+    numpy=_expect,
+    grad=_grad_expect,
+    jvp="linear",
+    batch=_batch_expect,
+    view=True,
+)
+def expect_shape(x: Operand, *, shape: SymbolicShape) -> TensorType:
+    """x, which has the shape: that is checked when sizes are bound, and used before that."""
+    check_equal_shapes(x.shape, check_shape(shape), "a tensor")
     return x.with_shape(shape)
 
 
