@@ -25,6 +25,14 @@ from .attention import (
     sinusoidal_positions,
 )
 from .batch_norm import batch_norm, batch_norm_infer
+from .binary import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    kl_div,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+)
+from .classification import cross_entropy, nll_loss
 from .convolution import (
     conv,
     conv1d,
@@ -34,10 +42,21 @@ from .convolution import (
     conv_transpose2d,
     conv_transpose3d,
 )
+from .ctc import ctc_loss
 from .dropout import alpha_dropout, dropout, feature_dropout
 from .gated import geglu, glu, swiglu
 from .layers import dense
-from .losses import cross_entropy
+from .margins import (
+    cosine_embedding_loss,
+    cosine_similarity,
+    hinge_embedding_loss,
+    hinge_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    pairwise_distance,
+    squared_hinge_loss,
+    triplet_margin_loss,
+)
 from .normalization import (
     group_norm,
     instance_norm,
@@ -73,6 +92,15 @@ from .pooling import (
     max_pool_with_indices,
     max_unpool,
 )
+from .recurrent import gru, gru_cell, lstm, lstm_cell, recurrent_weights, rnn, rnn_cell
+from .regression import (
+    gaussian_nll_loss,
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
 from .softmax import gumbel_softmax, log_softmax, softmax, softmin
 
 __all__ = [
@@ -82,6 +110,8 @@ __all__ = [
     "avg_pool3d",
     "batch_norm",
     "batch_norm_infer",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "celu",
     "conv",
     "conv1d",
@@ -90,23 +120,34 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
+    "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dense",
     "dropout",
     "elu",
     "feature_dropout",
+    "gaussian_nll_loss",
     "geglu",
     "gelu",
     "global_avg_pool",
     "global_max_pool",
     "glu",
     "group_norm",
+    "gru",
+    "gru_cell",
     "gumbel_softmax",
     "hard_shrink",
     "hard_sigmoid",
     "hard_swish",
     "hard_tanh",
+    "hinge_embedding_loss",
+    "hinge_loss",
+    "huber_loss",
     "instance_norm",
+    "kl_div",
+    "l1_loss",
     "layer_norm",
     "leaky_relu",
     "log_sigmoid",
@@ -114,18 +155,30 @@ __all__ = [
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
+    "lstm",
+    "lstm_cell",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
     "max_pool_with_indices",
     "max_unpool",
     "mish",
+    "mse_loss",
     "multi_head_attention",
+    "multi_margin_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
     "normalize",
+    "pairwise_distance",
+    "poisson_nll_loss",
     "prelu",
+    "recurrent_weights",
     "relu",
     "relu6",
     "rms_norm",
+    "rnn",
+    "rnn_cell",
     "rotary_embedding",
     "rrelu",
     "scaled_dot_product_attention",
@@ -134,15 +187,19 @@ __all__ = [
     "sigmoid",
     "silu",
     "sinusoidal_positions",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "soft_shrink",
     "softmax",
     "softmin",
     "softplus",
     "softsign",
+    "squared_hinge_loss",
     "swiglu",
     "tanh",
     "tanh_shrink",
     "threshold",
+    "triplet_margin_loss",
     "weight_norm",
 ]  # fmt: skip
 

@@ -16,11 +16,12 @@ from .cases import Case
 @dataclass(frozen=True)
 class Decision:
     """Whose array is right, and why; where neither is, by flat index of the element, the right
-    gradient as a multiple of the cotangent of the same index."""
+    gradient as a multiple of the cotangent of the same index, or the right value."""
 
     of: Literal["torch", "jax"]
     why: str
     slopes: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
 
 
 ABS = Decision("torch", "abs'(0) is 0")
@@ -30,6 +31,7 @@ BOTH_INFINITE = Decision("torch", "logaddexp(inf, inf): 0.5 each", {5: 0.5})
 ATAN2 = Decision("torch", "atan2'(0, 0) is 0, 0")
 HYPOT = Decision("torch", "limit: x / hypot(x, y), also where the squares overflow")
 LOGIT = Decision("torch", "logit'(0) is +inf, also of -0; outside of 0 to 1 there is no slope")
+NAN_SLOPE = Decision("jax", "the slope at NaN is NaN")
 
 DECISIONS: dict[str, dict[str, Decision]] = {
     "abs.3": {"vjp0": ABS},
@@ -62,6 +64,21 @@ DECISIONS: dict[str, dict[str, Decision]] = {
     "logit.3": {"vjp0": LOGIT},
     "logit.4": {"vjp0": LOGIT},
     "logit.5": {"vjp0": LOGIT},
+    "selu.4": {"vjp0": NAN_SLOPE},
+    "silu.4": {
+        "out0": Decision("torch", "limit: x exp(x) at -inf is 0", values={1: 0.0}),
+        "vjp0": Decision("torch", "limits: 1 at inf, 0 at -inf", {0: 1.0, 1: 0.0}),
+    },
+    "hard_swish.4": {
+        "out0": Decision("torch", "0 below -3, so also at -inf", values={1: 0.0}),
+        "vjp0": NAN_SLOPE,
+    },
+    "leaky_relu.3": {"vjp0": Decision("torch", "leaky_relu'(0) is the negative slope")},
+    "l1_loss.3": {"vjp0": ABS, "vjp1": ABS},
+    "bce.3": {
+        "vjp0": Decision("torch", "limit: y log(p) is 0 for all p where y is 0", {0: 1.0, 1: -1.0}),
+        "vjp1": Decision("jax", "limit: log(1 - p) - log(p) at 0 and 1"),
+    },
     "logsumexp.11": {
         "vjp0": Decision(
             "jax", "of nothing but -inf: 0; limit: halves of large equals", {0: 0.0, 1: 0.0}
@@ -83,4 +100,6 @@ def expected(case: Case, name: str) -> Array:
     for index, slope in decision.slopes.items():
         cotangent = case.arrays["ct0"].reshape(-1)[index] if slope else 0.0
         chosen.reshape(-1)[index] = slope * cotangent
+    for index, right in decision.values.items():
+        chosen.reshape(-1)[index] = right
     return chosen

@@ -10,6 +10,8 @@ from typing import Any
 
 import staticad as sad
 
+from .networks import NETWORKS
+
 Axis = int | list[int] | None
 
 
@@ -48,24 +50,6 @@ def _slice(x: Any, slices: list[list[int | None]]) -> Any:
     return x[tuple(slice(*bounds) for bounds in slices)]
 
 
-def _cross_entropy(x: Any, labels: Any, reduction: Any, ignore_index: int | None = None) -> Any:
-    if ignore_index is None:
-        return sad.nn.cross_entropy(x, labels, axis=1, reduction=reduction)
-    counted = labels != ignore_index
-    losses = sad.nn.cross_entropy(x, sad.where(counted, labels, 0), axis=1, reduction="none")
-    total = sad.sum(sad.where(counted, losses, 0.0))
-    return total if reduction == "sum" else total / sad.sum(sad.cast(counted, x.dtype))
-
-
-def _gelu(x: Any, approximate: str) -> Any:
-    return sad.nn.gelu(x, approximate=approximate == "tanh")
-
-
-def _layer_norm(x: Any, gain: Any, bias: Any, axis: int, eps: float) -> Any:
-    axes = tuple(range(axis % x.ndim, x.ndim))
-    return sad.nn.layer_norm(x, gain, bias, axis=axes, epsilon=eps)
-
-
 def _diff(x: Any, axis: int) -> Any:
     def part(bounds: slice) -> Any:
         return x[(slice(None),) * axis + (bounds,)]
@@ -74,6 +58,7 @@ def _diff(x: Any, axis: int) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **NETWORKS,
     **{
         name: getattr(sad, name)
         for name in (
@@ -138,13 +123,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "slice": _slice,
     "pad": _pad,
     "diff": _diff,
-    "relu": sad.nn.relu,
-    "relu6": sad.nn.relu6,
-    "gelu": _gelu,
-    "softmax": lambda x, axis: sad.nn.softmax(x, axis=axis),
-    "log_softmax": lambda x, axis: sad.nn.log_softmax(x, axis=axis),
-    "softmax_cross_entropy": _cross_entropy,
-    "layer_norm": _layer_norm,
     "gather_nd": lambda x, indices: x[_columns(indices)],
     "scatter_nd": _scatter,
 }  # fmt: skip
@@ -153,13 +131,12 @@ PARTLY: dict[str, dict[str, str]] = {}
 """Cases of functions that exist, but do not do that yet."""
 
 LATER: Sequence[str] = (
-    "attention", "avg_pool", "batch_norm_infer", "bce", "bce_with_logits", "conv",
+    "avg_pool", "conv",
     "conv_transpose", "cross", "depth_to_space", "diag", "diagonal", "global_avg_pool",
-    "group_norm", "hard_sigmoid", "hard_swish", "hinge_loss", "huber_loss", "instance_norm",
-    "kl_div", "kron", "l1_loss", "leaky_relu", "lp_normalize", "lp_pool", "lrn", "lstm",
-    "matrix_norm_fro", "max_pool", "meshgrid", "mish", "mse_loss", "nll_loss", "norm_l2",
-    "resize_bilinear", "rms_norm", "rnn_tanh", "scatter_elements", "selu", "shrink", "silu",
-    "smooth_l1_loss", "softsign", "space_to_depth", "split", "tensordot", "threshold", "tril",
+    "kron", "lp_pool", "lrn",
+    "matrix_norm_fro", "max_pool", "meshgrid", "norm_l2",
+    "resize_bilinear", "scatter_elements",
+    "space_to_depth", "split", "tensordot", "tril",
     "triu",
 )  # fmt: skip
 """Functions of the golden cases that do not exist yet."""

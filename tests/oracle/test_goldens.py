@@ -29,7 +29,9 @@ TOLERANCES = {"float64": (1e-7, 1e-9), "float32": (1e-3, 1e-5)}
 
 
 def test_no_case_is_dropped() -> None:
-    assert sorted([*FUNCTIONS, *LATER, *WAITS]) == sorted(COUNTS)
+    # Functions of which no case is kept here may be there, too.
+    assert len({*FUNCTIONS, *LATER, *WAITS}) == len([*FUNCTIONS, *LATER, *WAITS])
+    assert {*COUNTS} <= {*FUNCTIONS, *LATER, *WAITS}
     for op, counts in COUNTS.items():
         for dtype, count in counts.items():
             stored = [case.id for case in CASES if (case.op, case.dtype) == (op, dtype)]
@@ -49,7 +51,9 @@ def test_decisions_are_made_where_the_systems_differ_and_nowhere_else() -> None:
     differ = {
         (case.id, name) for case in TRIED for name, how in case.disagree.items() if how == "value"
     }
-    replaced = {(i, name) for i, by in DECISIONS.items() for name, d in by.items() if d.slopes}
+    replaced = {
+        (i, name) for i, by in DECISIONS.items() for name, d in by.items() if d.slopes or d.values
+    }
     decided = {(i, name) for i, by in DECISIONS.items() for name in by}
     assert differ <= decided
     assert decided <= differ | replaced
