@@ -29,7 +29,7 @@ SECTIONS = {
         "staticad.ops.diagonals",
     ),
     "Choosing, casting, multiplying": ("staticad.ops.selection",),
-    "Positions": ("staticad.ops.gathering",),
+    "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
     "Sorting": ("staticad.ops.sorting",),
     "Derivatives": ("staticad.gradients",),
     "Order and effects": ("staticad.ops.control",),

@@ -74,7 +74,18 @@ from .ops.diagonals import (
 )
 from .ops.einsum import einsum
 from .ops.elementwise import *  # noqa: F403
-from .ops.gathering import one_hot, take, take_along_axis
+from .ops.gathering import (
+    gather_elements,
+    gather_nd,
+    one_hot,
+    put_along_axis,
+    ravel_multi_index,
+    scatter_elements,
+    scatter_nd,
+    take,
+    take_along_axis,
+    unravel_index,
+)
 from .ops.joining import (
     append,
     block,
@@ -101,6 +112,15 @@ from .ops.reordering import (
 )
 from .ops.repeating import repeat, tile
 from .ops.scans import cummax, cummin, cumulative_prod, cumulative_sum, logcumsumexp
+from .ops.segments import (
+    bincount,
+    histogram,
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+)
 from .ops.selection import astype, cast, clip, matmul, where
 from .ops.shapes import (
     atleast_1d,
@@ -160,7 +180,11 @@ __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal", "fill_diagonal", "tri", "tril",
     "tril_indices", "triu", "triu_indices",
     # choosing
-    "astype", "cast", "clip", "one_hot", "take", "take_along_axis", "where",
+    "astype", "cast", "clip", "where",
+    "gather_elements", "gather_nd", "one_hot", "put_along_axis", "ravel_multi_index",
+    "scatter_elements", "scatter_nd", "take", "take_along_axis", "unravel_index",
+    "bincount", "histogram", "segment_max", "segment_mean", "segment_min", "segment_prod",
+    "segment_sum",
     # elementwise, beside the ops
     "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
     "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "sinc",

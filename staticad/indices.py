@@ -6,6 +6,7 @@ writing alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import Any
@@ -116,6 +117,7 @@ def _items(x: Any, part: Any, axis: int) -> tuple[Any, list[Item]]:
                 found=part.describe(),
                 hint="cast it to int64",
             )
+        check_positions(x, (part,), (axis,))
         return x, [Item("array", axis, part)]
     if isinstance(part, np.ndarray) and part.dtype == np.bool_:
         if part.ndim == 0:
@@ -205,6 +207,13 @@ def _whole(index: int, size: Size, axis: int) -> Size:
             found=f"index {index} for axis {axis} of size {size}",
         )
     return index if index >= 0 or not isinstance(size, int) else size + index
+
+
+def check_positions(x: Any, indices: Sequence[Any], axes: Sequence[int]) -> None:
+    """Raises ShapeError for a constant among the index tensors that is out of x's bounds."""
+    for index, axis in zip(indices, axes, strict=True):
+        if index.node.op == "constant":
+            _check_bounds(index.node.attributes["value"], x.type.shape[axis], axis)
 
 
 def _check_bounds(array: np.ndarray[Any, Any], size: Size, axis: int) -> None:

@@ -44,6 +44,7 @@ from .convolution import (
 )
 from .ctc import ctc_loss
 from .dropout import alpha_dropout, dropout, feature_dropout
+from .embedding import embedding
 from .gated import geglu, glu, swiglu
 from .layers import dense
 from .margins import (
@@ -92,6 +93,13 @@ from .pooling import (
     max_pool_with_indices,
     max_unpool,
 )
+from .rearranging import (
+    channel_shuffle,
+    depth_to_space,
+    pixel_shuffle,
+    pixel_unshuffle,
+    space_to_depth,
+)
 from .recurrent import gru, gru_cell, lstm, lstm_cell, recurrent_weights, rnn, rnn_cell
 from .regression import (
     gaussian_nll_loss,
@@ -113,6 +121,7 @@ __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "channel_shuffle",
     "conv",
     "conv1d",
     "conv2d",
@@ -125,8 +134,10 @@ __all__ = [
     "cross_entropy",
     "ctc_loss",
     "dense",
+    "depth_to_space",
     "dropout",
     "elu",
+    "embedding",
     "feature_dropout",
     "gaussian_nll_loss",
     "geglu",
@@ -171,6 +182,8 @@ __all__ = [
     "nll_loss",
     "normalize",
     "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "recurrent_weights",
@@ -194,6 +207,7 @@ __all__ = [
     "softmin",
     "softplus",
     "softsign",
+    "space_to_depth",
     "squared_hinge_loss",
     "swiglu",
     "tanh",

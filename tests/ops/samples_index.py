@@ -94,6 +94,14 @@ SAMPLES: Table = {
     **{
         name: [
             *_scatters(),
+            *(Sample(s.arrays, {**s.attributes, "include_self": False}) for s in _scatters()),
+            # Of a place without updates the element stays, of others only updates count.
+            Sample(
+                (real(-9, 0, 9), real(-np.inf, 1, 2), np.array([0, 2, 2])),
+                {"axes": (0,), "include_self": False},
+                smooth=False,
+                expected=real(-np.inf, 0, 2 if name == "scatter_max" else 1),
+            ),
             Sample(
                 (real(1, 2, 3), real(1, 5, 5, 0, 3), np.array([0, 1, 1, 2, 2])),
                 {"axes": (0,)},

@@ -211,7 +211,7 @@ def _jvp_scatter_set(
 def batch_scatter(name: str) -> Callable[..., Any]:
     """The batch rule of the named scatter: the same with larger indices or updates."""
 
-    def rule(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints) -> Any:
+    def rule(operands: Sequence[Any], batched: Sequence[bool], *, axes: Ints, **more: Any) -> Any:
         x, updates, *indices = operands
         size = batch_size(operands, batched)
         x, updates = with_batch(x, batched[0], size), with_batch(updates, batched[1], size)
@@ -219,7 +219,7 @@ def batch_scatter(name: str) -> Callable[..., Any]:
         if not any(batched[2:]):
             rank = len(broadcast_shapes(i.type.shape for i in indices))
             updates = moved_axis(updates, 0, rank)
-        return OPS[name](x, updates, *wider, axes=moved)
+        return OPS[name](x, updates, *wider, axes=moved, **more)
 
     return rule
 

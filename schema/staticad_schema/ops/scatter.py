@@ -14,7 +14,7 @@ import numpy as np
 from ..dims import Size
 from ..op import OPS, Ints, Operand, op
 from ..shapes import broadcast_shapes, product
-from ..types import INT64, NUMERIC, REAL, WIDENED, Array, TensorType
+from ..types import BOOL, INT64, NUMERIC, REAL, WIDENED, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_equal_shapes, check_kind, same_dtype
 from .comparison import equal
@@ -24,6 +24,7 @@ from .index import (
     gather,
     rows_of,
     scatter_add,
+    scatter_set,
     tangent_of,
 )
 from .pointwise import scaled, select
@@ -31,18 +32,13 @@ from .scan import linear_recurrence, shifted
 from .shape import broadcast_to, reshape, zeros
 
 
-def _at(ufunc: Any) -> Callable[..., Array]:
-    """The meaning: the updates combined with their places one by one, in row-major order."""
-
-    def meaning(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-        out, rows = rows_of(x, indices, axes)
-        # On single elements a ufunc's `at` is several times as fast as on whole rows.
-        width = math.prod(out.shape[len(axes) :])
-        places = rows[:, None] * width + np.arange(width)
-        ufunc.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
-        return np.moveaxis(out, range(len(axes)), axes)
-
-    return meaning
+def _combined(ufunc: Any, out: Array, rows: Array, updates: Array, axes: Ints) -> Array:
+    """`out` with the updates combined with their places one by one, in row-major order."""
+    # On single elements a ufunc's `at` is several times as fast as on whole rows.
+    width = math.prod(out.shape[len(axes) :])
+    places = rows[:, None] * width + np.arange(width)
+    ufunc.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
+    return np.moveaxis(out, range(len(axes)), axes)
 
 
 def _check(kinds: frozenset[str], operands: Sequence[Operand], axes: Ints) -> Operand:
@@ -56,63 +52,92 @@ def _check(kinds: frozenset[str], operands: Sequence[Operand], axes: Ints) -> Op
 # ------------------------------------------------------------------ extrema
 
 
-def _shares(operands: Sequence[Any], out: Any, axes: Ints) -> tuple[Any, Any]:
+def _extremum(ufunc: Any, last: Callable[[np.iinfo[Any]], int], infinite: float) -> Any:
+    """The meaning, of which `last` and `infinite` are what any update replaces."""
+
+    def meaning(x: Array, updates: Array, *indices: Array, axes: Ints, include_self: bool) -> Array:
+        out, rows = rows_of(x, indices, axes)
+        if not include_self:
+            worst = last(np.iinfo(x.dtype)) if x.dtype.kind in "iu" else infinite
+            out.reshape(-1, math.prod(out.shape[len(axes) :]) or 1)[rows] = worst
+        return _combined(ufunc, out, rows, updates, axes)
+
+    return meaning
+
+
+def _shares(operands: Sequence[Any], out: Any, axes: Ints, include_self: bool) -> tuple[Any, Any]:
     """1/k at each of the k elements of x and of the updates that attain their place's extremum,
     0 at the others."""
     x, updates, *indices = operands
-    own = equal(x, out)
+    blank = zeros(out, out.type.shape).astype(BOOL)
+    every = OPS["logical_not"](zeros(updates, updates.type.shape).astype(BOOL))
+    met = scatter_set(blank, every, *indices, axes=axes)
+    own = OPS["logical_not"](met)
+    if include_self:
+        own = OPS["logical_or"](own, equal(x, out))
     new = equal(updates, gather(out, *indices, axes=axes))
     # Counted as integers: a half float does not count beyond its precision.
     count = scatter_add(own.astype(INT64), new.astype(INT64), *indices, axes=axes)
     share = select(equal(count, 0), out.coerce(0.0), 1 / count.astype(x.type.dtype))
-    return (
-        select(own, share),
-        select(new, gather(share, *indices, axes=axes)),
-    )
+    return select(own, share), select(new, gather(share, *indices, axes=axes))
 
 
-def _grad_extremum(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:
+def _grad_extremum(
+    operands: Sequence[Any], out: Any, g: Any, *, axes: Ints, include_self: bool
+) -> tuple[Any, ...]:
     _, _, *indices = operands
-    own, new = _shares(operands, out, axes)
+    own, new = _shares(operands, out, axes, include_self)
     read = gather(g, *indices, axes=axes)
     return (multiply_no_nan(own, g), multiply_no_nan(new, read), *(None for _ in indices))
 
 
-def _jvp_extremum(operands: Sequence[Any], out: Any, tangents: Sequence[Any], *, axes: Ints) -> Any:
+def _jvp_extremum(
+    operands: Sequence[Any],
+    out: Any,
+    tangents: Sequence[Any],
+    *,
+    axes: Ints,
+    include_self: bool,
+) -> Any:
     x, updates, *indices = operands
-    own, new = _shares(operands, out, axes)
+    own, new = _shares(operands, out, axes, include_self)
     dx = multiply_no_nan(own, tangent_of(tangents[0], x))
-    return scatter_add(
-        dx, multiply_no_nan(new, tangent_of(tangents[1], updates)), *indices, axes=axes
-    )
+    du = multiply_no_nan(new, tangent_of(tangents[1], updates))
+    return scatter_add(dx, du, *indices, axes=axes)
 
 
 @op(
-    numpy=_at(np.maximum),
+    numpy=_extremum(np.maximum, lambda limits: int(limits.min), -np.inf),
     grad=_grad_extremum,
     jvp=_jvp_extremum,
     batch=batch_scatter("scatter_max"),
     widen=True,
 )
-def scatter_max(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
+def scatter_max(
+    x: Operand, updates: Operand, *indices: Operand, axes: Ints, include_self: bool = True
+) -> TensorType:
     """x raised to each update at the places that `gather` of it reads; NaN where one is.
 
-    The derivative is shared among equal largest ones, x among them.
+    The derivative is shared among equal largest ones, x among them.  Without include_self x counts
+    only where there is no update.
     """
     return _check(REAL, (x, updates, *indices), axes)
 
 
 @op(
-    numpy=_at(np.minimum),
+    numpy=_extremum(np.minimum, lambda limits: int(limits.max), np.inf),
     grad=_grad_extremum,
     jvp=_jvp_extremum,
     batch=batch_scatter("scatter_min"),
     widen=True,
 )
-def scatter_min(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> TensorType:
+def scatter_min(
+    x: Operand, updates: Operand, *indices: Operand, axes: Ints, include_self: bool = True
+) -> TensorType:
     """x lowered to each update at the places that `gather` of it reads; NaN where one is.
 
-    The derivative is shared among equal smallest ones, x among them.
+    The derivative is shared among equal smallest ones, x among them.  Without include_self x
+    counts only where there is no update.
     """
     return _check(REAL, (x, updates, *indices), axes)
 
@@ -125,10 +150,8 @@ def _number_of_place(x: Any, indices: Sequence[Any], axes: Ints) -> Any:
     shape = broadcast_shapes(i.type.shape for i in indices)
     sizes = tuple(x.type.shape[a] for a in axes)
     count = product(sizes)
-    places = OPS["iota"]
-    numbers = reshape(
-        x.apply(places, (), {"shape": (count,), "axis": 0, "dtype": INT64}), shape=sizes
-    )
+    order = {"shape": (count,), "axis": 0, "dtype": INT64}
+    numbers = reshape(x.apply(OPS["iota"], (), order), shape=sizes)
     found = gather(numbers, *indices, axes=tuple(range(len(axes))))
     return reshape(found, shape=(product(shape),))
 
@@ -160,9 +183,13 @@ def _products_of_others(operands: Sequence[Any], axes: Ints) -> Any:
             axis=0,
             reverse=reverse,
         )
-        back = OPS["scatter_set"](zeros(before, before.type.shape), before, order, axes=(0,))
+        back = scatter_set(zeros(before, before.type.shape), before, order, axes=(0,))
         around = multiply_no_nan(reshape(back, shape=shape), around)
     return around.astype(dtype)
+
+
+def _multiplied(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
+    return _combined(np.multiply, *rows_of(x, indices, axes), updates, axes)
 
 
 def _product_of_updates(operands: Sequence[Any], axes: Ints) -> Any:
@@ -192,7 +219,7 @@ def _jvp_multiply(operands: Sequence[Any], out: Any, tangents: Sequence[Any], *,
 
 
 @op(
-    numpy=_at(np.multiply),
+    numpy=_multiplied,
     grad=_grad_multiply,
     jvp=_jvp_multiply,
     batch=batch_scatter("scatter_multiply"),
