@@ -53,6 +53,8 @@ class Graph(Recorder):
         self.updates: list[Tensor | Effect] = []
         # The name of the body that this graph is traced as, or "".
         self.body_name = ""
+        # Of tensors that were searched the positions that were found, by value id.
+        self.places: dict[int, tuple[int, ...]] = {}
         self._variables: set[int] = set()
         self._sizes: set[str] | None = None
         self._calls: dict[str, int] = {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.dims import Shape, Size
+from staticad_schema.handle import Handle
 from staticad_schema.shapes import broadcast_shapes
 
 from .building import build
-from .indices import Index, Item, index_tensor, iota, read_index, reshaped
+from .finding import expected
+from .indices import Index, Item, Reading, index_tensor, iota, read_index, reshaped, sized
 from .numbers import stored
 
 
@@ -122,7 +124,39 @@ def _combined(op: str, part: Any, updates: Any) -> Any:
 
 def scatter(op: str, x: Any, index: Index, updates: Any) -> Any:
     """x with `updates` put at x[index] as one of COMBINED says."""
+    mask = _whole_mask(index)
+    if mask is not None:
+        updates = stored(x, updates)
+        if mask.type.ndim + updates.type.ndim <= x.type.ndim:
+            return _masked(op, x, mask, updates)
     read = read_index(x, index)
+    return reshaped(_scattered(op, read, updates), x.type.shape)
+
+
+def _whole_mask(index: Index) -> Any:
+    """The tensor of bools that an index consists of, or None."""
+    parts = index if isinstance(index, tuple) else (index,)
+    masks = [p for p in parts if isinstance(p, Handle) and p.type.kind == "bool"]
+    alone = len(masks) == 1 and parts[0] is masks[0] and parts[1:] in ((), (...,))
+    return masks[0] if alone else None
+
+
+def _masked(op: str, x: Any, mask: Any, updates: Any) -> Any:
+    """The same for a mask, and updates that are equal for all that it selects: no size is
+    looked for."""
+    x.graph.check_owner(mask, "index", x)
+    rank = mask.type.ndim
+    same = sized(x, mask.type.shape, 0, mask.describe())
+    rest = same.type.shape[rank:]
+    mask = reshaped(
+        expected(mask, same.type.shape[:rank]), (*same.type.shape[:rank], *(1 for _ in rest))
+    )
+    updates = _fitted(same, updates, rest) if updates.type.ndim else updates
+    return build("where", (mask, _combined(op, same, updates), same))
+
+
+def _scattered(op: str, read: Reading, updates: Any) -> Any:
+    """The tensor that was read with `updates` put at what the index means."""
     x, items, place = read.x, read.items, read.place
     if read.none is not None:
         _fitted(x, updates, _emptied(_without_arrays(x, items), items, read.none).type.shape)

@@ -21,6 +21,7 @@ from staticad_schema.shapes import broadcast_shapes, same_shape, shape_text
 from staticad_schema.types import INT64, INTEGER, KINDS
 
 from .building import build
+from .finding import expected, nonzero
 from .numbers import weak_list
 
 Index = Any
@@ -43,7 +44,8 @@ class Item:
 class Reading:
     """An index of x, read: one item an axis of x and one a None.
 
-    x: the tensor, its sizes known where a mask tells them.  place: where among the items the axes
+    x: the tensor, its sizes known where a mask tells them, with an axis of size 1 for each mask
+    without axes.  place: where among the items the axes
     of the index arrays belong, None if there are none.  none: an axis of size 1 among the new
     ones that is to be empty, as an index False makes it: its number among the items, or None.
     """
@@ -79,7 +81,7 @@ def read_index(x: Any, index: Index) -> Reading:
             continue
         x, made = _items(x, part, axis)
         items += [replace(item, apart=apart and not k) for k, item in enumerate(made)]
-        axis += _axes_named(part)
+        axis += sum(item.axis >= 0 for item in made)
         apart = False
     return _without_truths(Reading(x, items, _block_place(items)))
 
@@ -109,7 +111,8 @@ def _items(x: Any, part: Any, axis: int) -> tuple[Any, list[Item]]:
         return x, [Item("new")]
     if isinstance(part, Handle):
         if part.type.kind == "bool":
-            raise _mask_error(part.describe())
+            x.graph.check_owner(part, "index", x)
+            return _selected(x, part, axis)
         if part.type.kind not in INTEGER:
             raise DTypeError(
                 "an index is not of an integer dtype",
@@ -122,24 +125,43 @@ def _items(x: Any, part: Any, axis: int) -> tuple[Any, list[Item]]:
     if isinstance(part, np.ndarray) and part.dtype == np.bool_:
         if part.ndim == 0:
             return x, [Item("truth", value=bool(part))]
-        x = _of_masks_size(x, part, axis)
+        x = sized(x, part.shape, axis, shape_text(part.shape))
         places = [x.graph.constant(p.astype(INT64)) for p in np.nonzero(part)]
         return x, [Item("array", axis + k, p) for k, p in enumerate(places)]
     return x, [_item(x, part, axis)]
 
 
-def _of_masks_size(x: Any, mask: np.ndarray[Any, Any], axis: int) -> Any:
-    """x, whose axes from `axis` on have the sizes of the mask.  Raises ShapeError."""
-    shape = x.type.shape
-    sized: Shape = (*shape[:axis], *mask.shape, *shape[axis + mask.ndim :])
-    if same_shape(sized, shape) is False:
+def sized(x: Any, shape: Shape, axis: int, mask: str) -> Any:
+    """x, whose axes from `axis` on have the sizes of a mask, where those are known.
+
+    Raises ShapeError where they certainly differ; elsewhere the run looks.
+    """
+    own = x.type.shape
+    part = own[axis : axis + len(shape)]
+    if same_shape(part, shape) is False:
         raise ShapeError(
             "a mask of another shape",
-            expected=f"shape {shape_text(shape[axis : axis + mask.ndim])}, as {x.describe()} has"
+            expected=f"shape {shape_text(part)}, as {x.describe()} has"
             + (f" from axis {axis} on" if axis else ""),
-            found=shape_text(mask.shape),
+            found=mask,
         )
-    return reshaped(x, sized)
+    known = (b if isinstance(b, int) else a for a, b in zip(part, shape, strict=True))
+    return expected(x, (*own[:axis], *known, *own[axis + len(shape) :]))
+
+
+def _selected(x: Any, mask: Any, axis: int) -> tuple[Any, list[Item]]:
+    """The items of a mask: where it is true along its axes.
+
+    One without axes selects from an axis of size 1, which x gets for it.
+    """
+    if not mask.type.ndim:
+        shape = x.type.shape
+        x = reshaped(x, (*shape[:axis], 1, *shape[axis:]))
+        mask = reshaped(mask, (1,))
+    rank = mask.type.ndim
+    x = sized(x, mask.type.shape, axis, mask.describe())
+    mask = expected(mask, x.type.shape[axis : axis + rank])
+    return x, [Item("array", axis + k, place) for k, place in enumerate(nonzero(mask))]
 
 
 def _item(x: Any, part: Any, axis: int) -> Item:
@@ -187,15 +209,6 @@ def _without_truths(read: Reading) -> Reading:
     wider = replace(chosen, kind="array", value=build("broadcast_to", (array,), {"shape": shape}))
     items = [wider if item is chosen else item for item in before + behind]
     return Reading(read.x, items, len(before))
-
-
-def _mask_error(found: Any) -> ArgumentError:
-    return ArgumentError(
-        "boolean masks are no index: the size of the result would depend on data",
-        expected="integers, slices, None or `...`",
-        found=str(found),
-        hint="use where(mask, x, 0), or multiply by the mask",
-    )
 
 
 def _whole(index: int, size: Size, axis: int) -> Size:

@@ -90,7 +90,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "cast it to int64",
         lambda g: sad.take(vector(g), vector(g)),
     ),
-    "float index": (TypeError, "floating dtype", lambda g: vector(g)[vector(g)]),
+    "float index": (TypeError, "an integer dtype", lambda g: vector(g)[vector(g)]),
     "complex to real": (TypeError, "real, imag", lambda g: vector(g, 3, "complex64").astype(F)),
     "labels of bools": (
         TypeError,
@@ -119,7 +119,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     "too many indices": (ValueError, "too many indices", lambda g: vector(g)[0, 0]),
     "two ellipses": (ValueError, "more than one ellipsis", lambda g: vector(g)[..., ...]),
     "slice of step 0": (ValueError, "other than 0", lambda g: vector(g)[::0]),
-    "mask as index": (ValueError, "boolean masks", lambda g: vector(g)[vector(g) > 0]),
+    "mask of another size": (ValueError, "a mask of", lambda g: vector(g)[vector(g, 4) > 0]),
     "text as index": (TypeError, "not an index", lambda g: vector(g)["a"]),
     "matmul of a scalar": (ValueError, "matmul", lambda g: g.placeholder(F, ()) @ vector(g)),
     "parts of unknown number": (
