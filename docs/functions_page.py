@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import staticad as sad
+from docs.markdown import NOTICE, table
 
 # The modules that define the names of `sad`, in the order of the page.
 # Those that follow from the registry say `staticad`.
@@ -18,7 +19,10 @@ SECTIONS = {
     "Graphs": ("staticad.graph", "staticad.tensor", "staticad.variable", "staticad.current"),
     "Running": ("staticad_executor",),
     "Creation": ("staticad.ops.sources",),
-    "Along axes": ("staticad.ops.scans", "staticad.ops.reductions",),
+    "Along axes": (
+        "staticad.ops.scans",
+        "staticad.ops.reductions",
+    ),
     "Shapes": (
         "staticad.ops.shapes",
         "staticad.ops.reordering",
@@ -27,6 +31,11 @@ SECTIONS = {
         "staticad.ops.repeating",
         "staticad.ops.padding",
         "staticad.ops.diagonals",
+    ),
+    "Contractions": (
+        "staticad.ops.einsum",
+        "staticad.ops.contractions",
+        "staticad.ops.vectors",
     ),
     "Choosing, casting, multiplying": ("staticad.ops.selection",),
     "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
@@ -37,7 +46,7 @@ SECTIONS = {
     "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),
     "Elementwise": ("staticad", "staticad.ops.arithmetic", "staticad.ops.comparison"),
 }
-NAMESPACES = ("nn", "optimizers", "optimizers.schedules", "random")
+NAMESPACES = ("linalg", "nn", "optimizers", "optimizers.schedules", "random")
 METHODS = {
     "graph": (
         sad.Graph,
@@ -107,3 +116,18 @@ def _defined_in(thing: Any, modules: Sequence[str]) -> bool:
         where == module or (module != "staticad" and where.startswith(f"{module}."))
         for module in modules
     )
+
+
+def functions_page() -> str:
+    """Every public function, class and method, by subject."""
+    out = [
+        NOTICE,
+        "",
+        "# Functions",
+        "",
+        "What `import staticad as sad` offers. Functions of tensors also take `name=`, the name of"
+        " the result. `help(sad.…)` says more, with shapes, dtypes, errors and an example.",
+    ]
+    for title, rows in sections():
+        out += ["", f"## {title}", "", *table(["write", "to get"], rows)]
+    return "\n".join(out) + "\n"

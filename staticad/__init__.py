@@ -35,7 +35,7 @@ from staticad_schema.errors import (
 )
 from staticad_schema.handle import Effect
 
-from . import nn, optimizers, random, testing
+from . import linalg, nn, optimizers, random, testing
 from .current import device, scope
 from .elsewhere import missing as _missing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
@@ -59,6 +59,7 @@ from .ops.arithmetic import (
     squared_difference,
 )
 from .ops.comparison import allclose, isclose, isneginf, isposinf
+from .ops.contractions import dot, inner, kron, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.diagonals import (
     diag,
@@ -152,6 +153,7 @@ from .ops.sources import (
     zeros_like,
 )
 from .ops.splitting import array_split, dsplit, hsplit, split, unstack, vsplit
+from .ops.vectors import cross, matvec, vdot, vecdot, vecmat
 from .recorder import GrowthWarning
 from .tensor import Tensor
 from .variable import Variable
@@ -161,7 +163,7 @@ __version__ = "0.1.0"
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
-    "nn", "optimizers", "random", "testing",
+    "linalg", "nn", "optimizers", "random", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients",
@@ -197,7 +199,8 @@ __all__ = [
     "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std", "sum",
     "var",
     # contractions
-    "einsum", "matmul",
+    "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace",
+    "vdot", "vecdot", "vecmat",
     # errors and warnings
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
     "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",

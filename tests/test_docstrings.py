@@ -16,7 +16,7 @@ import pytest
 import staticad
 import staticad_executor
 import staticad_schema
-from staticad import nn, optimizers, random, testing
+from staticad import linalg, nn, optimizers, random, testing
 from staticad.optimizers import schedules
 
 CLASSES = (
@@ -32,7 +32,7 @@ CLASSES = (
 
 def public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes by name, then the classes' methods and properties."""
-    for module in (staticad, nn, optimizers, schedules, random, testing):
+    for module in (staticad, linalg, nn, optimizers, schedules, random, testing):
         for name in module.__all__:
             thing = getattr(module, name)
             if not isinstance(thing, ModuleType):

@@ -1,0 +1,212 @@
+"""Norms of vectors and matrices, finite wherever the norm is, with gradients at zeros and ties."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from staticad_schema.errors import ArgumentError, ShapeError, UsageError
+from staticad_schema.handle import floating
+from staticad_schema.shapes import normalize_axis
+from staticad_schema.sites import asking
+from staticad_schema.types import REAL_OF, WIDENED
+
+from .. import dimensions, methods
+from ..building import build
+from ..dimensions import Axis
+from ..numbers import is_real
+from ..operands import Operand, result, tensor
+from ..tensor import Tensor
+
+Order = float | Literal["fro", "nuc"] | None
+
+
+def vector_norm(
+    x: Operand,
+    /,
+    *,
+    axis: Axis = None,
+    keepdims: bool = False,
+    ord: float = 2,
+    name: str | None = None,
+) -> Tensor:
+    """sum(abs(x)**ord)**(1/ord); for ord inf the largest, -inf the smallest, 0 the count of others
+    than 0.
+
+    x: numbers or bools, integers count as float32.  axis: an int, several, or None for all;
+    keepdims leaves them with size 1.  The result is real, and does not overflow within.
+
+    The gradient is 0 where the norm is 0, and at elements that are 0; ties of the largest share it.
+    So are second derivatives: where the norm is 0, that of norm**2 is 0 too, that of
+    `sad.vecdot(x, x)` is the right one.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.linalg.vector_norm([3e200, 4e200])
+    ...     z = sad.linalg.vector_norm(sad.constant([[3.0, 4.0], [-6.0, 8.0]]), axis=1)
+    >>> sad.Session(graph).run(z)
+    array([ 5., 10.], dtype=float32)
+    """
+    with asking("vector_norm", name):
+        (value,) = floating(tensor("vector_norm", x))
+        axes = dimensions.axes_of(axis, value.type.ndim)
+        return result(_vector_norm(value, _order(ord), axes, bool(keepdims), name))
+
+
+def matrix_norm(
+    x: Operand,
+    /,
+    *,
+    keepdims: bool = False,
+    ord: Order = "fro",
+    name: str | None = None,
+) -> Tensor:
+    """A norm of each matrix of a stack, over the last two axes.
+
+    ord: "fro", the root of the sum of the squares; 1, the largest sum of a column's absolute
+    values, -1 the smallest; inf and -inf, of a row's.  Raises ShapeError below rank 2.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.constant([[1.0, -2.0], [3.0, 4.0]])
+    ...     y = sad.linalg.matrix_norm(x, ord=1)
+    >>> sad.Session(graph).run(y)
+    array(6., dtype=float32)
+    """
+    with asking("matrix_norm", name):
+        (value,) = floating(tensor("matrix_norm", x))
+        rank = value.type.ndim
+        if rank < 2:
+            raise ShapeError("not a matrix", expected="rank 2 or more", found=value.describe())
+        return result(_matrix_norm(value, ord, rank - 2, rank - 1, bool(keepdims), name))
+
+
+def norm(
+    x: Operand,
+    /,
+    ord: Order = None,
+    axis: Axis = None,
+    keepdims: bool = False,
+    *,
+    name: str | None = None,
+) -> Tensor:
+    """The norm of a vector, along an axis; or of a matrix, over two axes: as `numpy.linalg.norm`.
+
+    ord: None is the root of the sum of the squares; others as in `vector_norm` and `matrix_norm`.
+    axis: None is all axes, of which there may be any number if ord is None, else one or two.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
+    >>> sad.Session(graph).run(y)
+    array([ 5., 10.], dtype=float32)
+    """
+    with asking("norm", name):
+        (value,) = floating(tensor("norm", x))
+        rank = value.type.ndim
+        several = axis if isinstance(axis, tuple | list) else None if axis is None else (axis,)
+        if several is None and ord is None:
+            axes = tuple(range(rank))
+            return result(_vector_norm(value, 2.0, axes, bool(keepdims), name))
+        chosen = (
+            list(range(rank))
+            if several is None
+            else [normalize_axis(dimensions.integer(a), rank) for a in several]
+        )
+        if len(chosen) not in (1, 2) or len(set(chosen)) != len(chosen):
+            raise ShapeError(
+                "neither a vector nor a matrix",
+                expected="one axis, or two different ones",
+                found=f"axis={axis} of {value.describe()}",
+            )
+        if len(chosen) == 2:
+            order = "fro" if ord is None else ord
+            rows, columns = chosen
+            return result(_matrix_norm(value, order, rows, columns, bool(keepdims), name))
+        order = 2.0 if ord is None else _order(ord)
+        return result(_vector_norm(value, order, (chosen[0],), bool(keepdims), name))
+
+
+def _order(ord: Any) -> float:
+    if not is_real(ord) or math.isnan(ord):
+        raise UsageError(
+            "not the order of a vector's norm",
+            expected="a number, inf or -inf",
+            found=f"{ord!r:.80}",
+        )
+    return float(ord)
+
+
+def _reduced(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, name: str | None) -> Any:
+    return build(op, (x,), {"axis": axes, "keepdims": keepdims}, label=name)
+
+
+def _vector_norm(
+    x: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None
+) -> Any:
+    if order == 2:
+        return _reduced("norm", x, axes, keepdims, name)
+    if order == 0:
+        dtype = REAL_OF.get(x.type.dtype, x.type.dtype)
+        count = _reduced("sum", build("not_equal", (x, 0)).astype(dtype), axes, keepdims, name)
+        return count
+    size = build("abs", (x,))
+    if order == 1:
+        return _reduced("sum", size, axes, keepdims, name)
+    if math.isinf(order):
+        return _reduced("max" if order > 0 else "min", size, axes, keepdims, name)
+    return _power_norm(size, order, axes, keepdims, name)
+
+
+def _power_norm(
+    size: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None
+) -> Any:
+    """sum(size**order)**(1/order), in units of the element that counts most."""
+    dtype = size.type.dtype
+    size = size.astype(WIDENED.get(dtype, dtype))
+    if any(size.type.shape[a] == 0 for a in axes):
+        unit = size.coerce(1.0)
+    else:
+        unit = _reduced("max" if order > 0 else "min", size, axes, True, None)
+        usable = build("logical_and", (build("isfinite", (unit,)), build("greater", (unit, 0))))
+        unit = build("stop_gradient", (build("where", (usable, unit, unit.coerce(1.0))),))
+    # Powers of 0 have no slope, or an infinite one: they are left out and put back.
+    zero = build("equal", (size, 0))
+    ratio = build("where", (zero, size.coerce(1.0), build("divide", (size, unit))))
+    lost = size.coerce(0.0 if order > 0 else math.inf)
+    powers = build("where", (zero, lost, build("pow", (ratio, order))))
+    total = _reduced("sum", powers, axes, True, None)
+    flat = build("equal", (total, 0))
+    root = build("pow", (build("where", (flat, total.coerce(1.0), total)), 1 / order))
+    found = build("where", (flat, root.coerce(0.0), build("multiply", (root, unit))))
+    if not keepdims:
+        kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
+        found = methods.reshape(found, kept)
+    return methods.cast(found, dtype, name)
+
+
+def _matrix_norm(
+    x: Any, ord: Any, rows: int, columns: int, keepdims: bool, name: str | None
+) -> Any:
+    axes = (min(rows, columns), max(rows, columns))
+    if ord == "fro":
+        return _reduced("norm", x, axes, keepdims, name)
+    if ord in ("nuc", 2, -2):
+        raise ArgumentError(
+            f"the matrix norm {ord!r} takes singular values, which are not there yet",
+            expected="'fro', 1, -1, inf or -inf",
+            found=repr(ord),
+        )
+    if not (is_real(ord) and ord in (1, -1, math.inf, -math.inf)):
+        raise ArgumentError(
+            "not the order of a matrix's norm",
+            expected="'fro', 1, -1, inf or -inf",
+            found=f"{ord!r:.80}",
+        )
+    summed, chosen = (columns, rows) if math.isinf(ord) else (rows, columns)
+    sums = _reduced("sum", build("abs", (x,)), (summed,), True, None)
+    found = _reduced("max" if ord > 0 else "min", sums, (chosen,), True, None)
+    if keepdims:
+        return methods.cast(found, found.type.dtype, name)
+    kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
+    return methods.reshape(found, kept, name)
