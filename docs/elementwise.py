@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 import staticad as sad
+from docs.dtypes import kinds_text
 from staticad.ops.functions import elementwise_ops
 from staticad_schema.errors import DTypeError
 from staticad_schema.op import Op
-from staticad_schema.types import KINDS, NAMES, TensorType
+from staticad_schema.types import NAMES, TensorType
 
 NOTICE = "Generated from the registry by `make docs`."
 
@@ -45,18 +46,6 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "xlog1py": ([0.0, 2.0], [-1.0, 3.0]), "xlogy": ([0.0, 2.0], [0.0, 3.0]),
 }  # fmt: skip
 
-ADMITTED = {
-    frozenset({"bool", "int", "uint", "float", "complex"}): "any dtype",
-    frozenset({"int", "uint", "float", "complex"}): "any dtype but bool",
-    frozenset({"int", "uint", "float"}): "integers or floats",
-    frozenset({"float", "complex"}): "floats or complex numbers",
-    frozenset({"float"}): "floats",
-    frozenset({"complex"}): "complex numbers",
-    frozenset({"bool", "int", "uint"}): "integers or bools",
-    frozenset({"int", "uint"}): "integers",
-    frozenset({"bool"}): "bools",
-}
-
 
 def results(definition: Op) -> dict[str, str]:
     """The names of the dtypes that an op admits, and of those that they give."""
@@ -74,7 +63,7 @@ def results(definition: Op) -> dict[str, str]:
 def contract(definition: Op) -> str:
     """Operands, result and errors in two sentences."""
     given = results(definition)
-    kinds = ADMITTED[frozenset(KINDS[NAMES[name]] for name in given)]
+    kinds = kinds_text(NAMES[name] for name in given)
     if definition.name == "divide":
         kinds += "; integers become float32"
     several = len(definition.inputs) > 1

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
+import staticad as sad
 from staticad_schema import Graph
 from staticad_schema.node import Node
 
@@ -233,3 +234,15 @@ def svg(graph: Graph) -> str:
             "",
         ]
     )
+
+
+def example() -> sad.Graph:
+    """A neuron and its training step: small enough to be drawn."""
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", ("batch", 3), name="x")
+        w = sad.variable(sad.zeros((3, 1)), name="w")
+        y = sad.tanh(x @ w, name="y")
+        loss = sad.sum(y * y, name="loss")
+        (dw,) = sad.gradients(loss, [w])
+        w.assign_sub(0.1 * dw)
+    return graph

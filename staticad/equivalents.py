@@ -1,0 +1,200 @@
+"""What functions of other libraries are called here, and why some are not here.
+
+Error messages read it, and so does `docs/coverage.md`; a name that is the same here is in neither
+table.  "linalg.", "fft." and "random." go before names that mean something else without them.
+"""
+
+from __future__ import annotations
+
+_ARRAY = "sad.constant"
+_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16"
+
+# Of NumPy, the array API, PyTorch, JAX and TensorFlow 1.
+EQUIVALENTS = {
+    # --- Arrays and dtypes
+    **dict.fromkeys(("array", "asarray", "asanyarray", "asmatrix", "convert_to_tensor"), _ARRAY),
+    **{name: f"the text {name!r}" for name in f"{_DTYPES} complex64 complex128".split()},
+    "float": "the text 'float32'", "int": "the text 'int64'",
+    "asarray_chkfinite": "sad.Session(graph, check_numerics=True)",
+    "from_dlpack": "sad.constant(np.from_dlpack(x))",
+    "fromfunction": "sad.constant(np.fromfunction(f, shape)), or f(*sad.indices(shape))",
+    "copy": "sad.identity", "empty": "sad.zeros", "empty_like": "sad.zeros_like",
+    "finfo": "np.finfo(x.dtype)", "iinfo": "np.iinfo(x.dtype)",
+    "isdtype": "np.isdtype(x.dtype, kind)", "issubdtype": "np.issubdtype(x.dtype, kind)",
+    "can_cast": "np.can_cast(x.dtype, dtype)",
+    **dict.fromkeys(("result_type", "promote_types", "common_type"), "(x + y).dtype"),
+    "iscomplexobj": "x.dtype.kind == 'c'", "isrealobj": "x.dtype.kind != 'c'",
+    "ndim": "x.ndim", "shape": "x.shape", "size": "x.size", "isscalar": "x.ndim == 0",
+    "e": "math.e", "pi": "math.pi", "inf": "math.inf", "nan": "math.nan", "newaxis": "None",
+    "geomspace": "sad.exp(sad.linspace(math.log(start), math.log(stop), n))",
+    "logspace": "10 ** sad.linspace(start, stop, n)",
+    "vander": "x[:, None] ** sad.arange(n)",
+    **{name: f"sad.constant(np.{name}(n))"
+       for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")},
+    # --- Elementwise
+    **dict.fromkeys(("absolute", "fabs"), "sad.abs"),
+    **{f"arc{name}": f"sad.a{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")},
+    "arctan2": "sad.atan2", "mod": "sad.remainder, or a % b",
+    **dict.fromkeys(("floordiv", "floor_div"), "sad.floor_divide, or a // b"),
+    "true_divide": "sad.divide", "power": "sad.pow", "conjugate": "sad.conj",
+    **dict.fromkeys(("around", "rint"), "sad.round"), "fix": "sad.trunc",
+    **dict.fromkeys(("bitwise_not", "invert"), "sad.bitwise_invert, or ~x"),
+    "left_shift": "sad.bitwise_left_shift, or a << b",
+    "right_shift": "sad.bitwise_right_shift, or a >> b",
+    "degrees": "sad.rad2deg", "radians": "sad.deg2rad", "ldexp": "x * 2.0**n",
+    "iscomplex": "sad.imag(x) != 0", "isreal": "sad.imag(x) == 0", "real_if_close": "sad.real",
+    **dict.fromkeys(("clamp", "clip_by_value"), "sad.clip"),
+    "isin": "sad.any(x[..., None] == values, axis=-1)",
+    "spacing": "sad.nextafter(x, math.inf) - x",
+    # --- Shapes
+    **dict.fromkeys(("cat", "concatenate"), "sad.concat"), "row_stack": "sad.vstack",
+    "bmat": "sad.block", "unsqueeze": "sad.expand_dims", "view": "sad.reshape(x, (-1,))",
+    "permute": "sad.permute_dims", "rollaxis": "sad.moveaxis",
+    "resize": "sad.reshape(sad.tile(x, n)[:size], shape)",
+    "delete": "sad.concat([x[:i], x[i + 1 :]])", "insert": "sad.concat([x[:i], y, x[i:]])",
+    # --- Products, sums and order
+    **dict.fromkeys(("mm", "bmm", "batch_matmul"), "sad.matmul, or a @ b"),
+    "einsum_path": "sad.einsum, which chooses the order",
+    **dict.fromkeys(("convolve", "correlate"), "sad.nn.conv1d, which correlates"),
+    "amax": "sad.max", "amin": "sad.min",
+    **dict.fromkeys(("array_equal", "array_equiv"), "sad.all(x == y)"),
+    "apply_along_axis": "sad.stack([f(row) for row in sad.unstack(x)])",
+    "apply_over_axes": "f(x, axis=(0, 1))",
+    "argpartition": "sad.argsort, or sad.top_k", "partition": "sad.sort, or sad.top_k",
+    "lexsort": "sad.argsort by one key after the other: it is stable",
+    "polyval": "Horner's rule: for c in p: y = y * x + c",
+    # --- Choosing
+    **dict.fromkeys(("gather", "index_select", "embedding_lookup"), "sad.take, or x[indices]"),
+    **dict.fromkeys(("piecewise", "select"), "sad.where, one in the other"),
+    "choose": "sad.take_along_axis(sad.stack(choices), x[None], axis=0)[0]",
+    **dict.fromkeys(("place", "putmask", "copyto"), "x.at[mask].set(values)"),
+    "put": "x.at[indices].set(values)", "ix_": "x[rows[:, None], columns]",
+    # --- Random numbers
+    **dict.fromkeys(("manual_seed", "set_random_seed", "PRNGKey"), "sad.Graph(seed=0)"),
+    **dict.fromkeys(("randn", "random_normal", "standard_normal"), "sad.random.normal"),
+    **dict.fromkeys(("rand", "random_uniform", "random.random"), "sad.random.uniform"),
+    "random.integers": "sad.random.randint",
+    "random.choice": "values[sad.random.randint((n,), 0, len(values))]",
+    **dict.fromkeys(("random.permutation", "random.permuted", "random.shuffle"),
+                    "x[sad.argsort(sad.random.uniform((n,)))]"),
+    "random.lognormal": "sad.exp(sad.random.normal(shape))",
+    **dict.fromkeys(("random.exponential", "random.standard_exponential"),
+                    "-sad.log1p(-sad.random.uniform(shape))"),
+    "random.logistic": "sad.logit(sad.random.uniform(shape))",
+    "random.gumbel": "-sad.log(-sad.log(sad.random.uniform(shape)))",
+    "random.standard_cauchy": "sad.tan(math.pi * (sad.random.uniform(shape) - 0.5))",
+    "random.rayleigh": "sad.sqrt(-2 * sad.log1p(-sad.random.uniform(shape)))",
+    "random.weibull": "(-sad.log1p(-sad.random.uniform(shape))) ** (1 / a)",
+    "random.pareto": "sad.expm1(-sad.log1p(-sad.random.uniform(shape)) / a)",
+    "random.power": "sad.random.uniform(shape) ** (1 / a)",
+    "random.bytes": "sad.random.bits",
+    "random.laplace": "sad.copysign(sad.log1p(-abs(u)), -u), of uniform u from -1 to 1",
+    "random.geometric": "sad.ceil(sad.log1p(-sad.random.uniform(shape)) / math.log1p(-p))",
+    "random.triangular": "the inverse of its distribution function, of sad.random.uniform(shape)",
+    "random.multinomial": "sad.sum(sad.one_hot(categories, n), axis=0)",
+    "random.multivariate_normal": "mean + sad.random.normal((n, k)) @ factor.mT",
+    # --- Networks
+    **dict.fromkeys(("Linear", "Dense"), "sad.nn.dense"), "linear": "x @ weights.mT + bias",
+    "bilinear": "sad.einsum('bi,oij,bj->bo', x, weights, y) + bias",
+    **dict.fromkeys(("CrossEntropyLoss", "softmax_cross_entropy"), "sad.nn.cross_entropy"),
+    **dict.fromkeys(("softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy"),
+                    "sad.nn.cross_entropy"),
+    "LayerNorm": "sad.nn.layer_norm", "logsigmoid": "sad.nn.log_sigmoid",
+    **{f"{name}_": f"sad.nn.{name}"
+       for name in ("elu", "leaky_relu", "relu", "rrelu", "selu", "celu", "threshold")},
+    **{f"hard{name}": f"sad.nn.hard_{name}" for name in ("shrink", "sigmoid", "swish", "tanh")},
+    "hardtanh_": "sad.nn.hard_tanh", "softshrink": "sad.nn.soft_shrink",
+    "tanhshrink": "sad.nn.tanh_shrink",
+    **dict.fromkeys(("dropout1d", "dropout2d", "dropout3d"), "sad.nn.feature_dropout"),
+    **{f"max_unpool{n}d": "sad.nn.max_unpool" for n in (1, 2, 3)},
+    "multi_head_attention_forward": "sad.nn.multi_head_attention",
+    "conv_tbc": "sad.nn.conv1d, of axes in another order",
+    "embedding_bag": "sad.sum(table[indices], axis=-2)",
+    "channel_shuffle": "sad.reshape, sad.swapaxes, sad.reshape",
+    # --- Derivatives, graphs, training
+    **dict.fromkeys(("detach", "no_grad"), "sad.stop_gradient"),
+    **dict.fromkeys(("grad", "value_and_grad", "autograd", "vjp"), "sad.gradients"),
+    "hvp": "sad.jvp(sad.gradients(y, x), x, v)",
+    **dict.fromkeys(("jit", "function"), "session.callable(fetches, feeds)"),
+    **dict.fromkeys(("optim", "train"), "sad.optimizers"),
+    **dict.fromkeys(("name_scope", "variable_scope"), "sad.scope"),
+    **dict.fromkeys(("get_variable", "Parameter"), "sad.variable"),
+    **dict.fromkeys(("GradientDescentOptimizer", "GradientDescent"), "sad.optimizers.SGD"),
+    "MomentumOptimizer": "sad.optimizers.Momentum", "AdamOptimizer": "sad.optimizers.Adam",
+    **dict.fromkeys(("clip_grad_norm_", "clip_grad_norm"), "sad.optimizers.clip_by_global_norm"),
+    **dict.fromkeys(("clip_grad_value_", "clip_grad_value"), "sad.optimizers.clip_by_value"),
+    **dict.fromkeys(("EMA", "AveragedModel"), "sad.optimizers.ExponentialMovingAverage"),
+    **dict.fromkeys(("MultiSteps", "GradientAccumulation"), "sad.optimizers.Accumulate"),
+    **dict.fromkeys(("exponential_decay", "ExponentialLR"), "sad.optimizers.schedules.exponential"),
+    **dict.fromkeys(("cosine_decay", "CosineAnnealingLR"), "sad.optimizers.schedules.cosine"),
+    "OneCycleLR": "sad.optimizers.schedules.one_cycle",
+    "global_variables_initializer": "nothing: variables begin by themselves",
+    "control_dependencies": "sad.after(x, *effects)", "no_op": "sad.group()",
+    "Print": "sad.print_", "Assert": "sad.assert_", "InteractiveSession": "sad.Session",
+    "Module": "a function that builds nodes",
+    **{name: f"np.{name}(path, session.run(x)), or graph.save(path)"
+       for name in ("save", "savetxt", "savez", "savez_compressed")},
+    **{name: f"sad.constant(np.{name}(...))"
+       for name in ("frombuffer", "fromfile", "fromiter", "fromregex", "fromstring", "genfromtxt",
+                    "loadtxt")},
+    **{name: f"np.{name}(session.run(x))"
+       for name in ("array2string", "array_repr", "array_str", "base_repr", "binary_repr",
+                    "format_float_positional", "format_float_scientific")},
+    **{name: f"x[np.{name}(...)]"
+       for name in ("diag_indices", "diag_indices_from", "mask_indices", "tril_indices_from",
+                    "triu_indices_from")},
+}  # fmt: skip
+
+_NUMPY = "it is about NumPy itself"
+_PYTHON = "it is about Python's objects; a tensor stands for a value of a run"
+_MEMORY = "a tensor has no memory or layout to ask about"
+_DATES = "there are no dates among the dtypes"
+_BITS = "numbers are not taken apart into bits"
+_FACTORS = "it comes with the factorisations of linear algebra"
+_FOURIER = "it comes with the Fourier transforms"
+_SPECIAL = "it comes with the special functions"
+_DIVISORS = "divisors need loops of unknown length"
+_REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
+_COEFFICIENTS = "coefficients of polynomials are known before the graph: np.polynomial"
+_EIGHT = "there are no 8-bit floats among the dtypes"
+
+ABSENT = {
+    **{f"linalg.{name}": _FACTORS for name in (
+        "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
+        "matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
+        "tensorinv", "tensorsolve",
+    )},
+    **{f"fft.{name}": _FOURIER for name in (
+        "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn",
+        "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    )},
+    "i0": _SPECIAL, "unwrap": "it depends on itself along the axis; sum its jumps instead",
+    **dict.fromkeys(("gcd", "lcm"), _DIVISORS),
+    **dict.fromkeys(("busday_count", "busday_offset", "datetime_as_string", "datetime_data",
+                     "is_busday", "isnat"), _DATES),
+    **dict.fromkeys(("bitwise_count", "frexp", "packbits", "unpackbits"), _BITS),
+    **dict.fromkeys(("ascontiguousarray", "asfortranarray", "isfortran", "may_share_memory",
+                     "require", "shares_memory"), _MEMORY),
+    **dict.fromkeys(("__array_namespace_info__", "frompyfunc", "iterable", "nested_iters",
+                     "typename"), _PYTHON),
+    **dict.fromkeys(("get_include", "get_printoptions", "getbufsize", "geterr", "geterrcall",
+                     "info", "min_scalar_type", "mintypecode", "printoptions",
+                     "set_printoptions", "setbufsize", "seterr", "seterrcall", "show_config",
+                     "show_runtime", "test"), _NUMPY),
+    **dict.fromkeys(("poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
+                     "polysub"), _COEFFICIENTS),
+    "roots": _FACTORS, "sort_complex": "complex numbers have no order",
+    **dict.fromkeys(("histogram2d", "histogramdd", "histogram_bin_edges"),
+                    "histograms have one axis; sad.digitize and sad.bincount make others"),
+    **{f"random.{name}": _REJECTION for name in (
+        "beta", "binomial", "chisquare", "dirichlet", "f", "gamma",
+        "hypergeometric", "logseries", "multivariate_hypergeometric", "negative_binomial",
+        "noncentral_chisquare", "noncentral_f", "poisson", "standard_gamma", "standard_t",
+        "vonmises", "wald", "zipf",
+    )},
+    **dict.fromkeys(("scaled_mm", "scaled_grouped_mm"), _EIGHT),
+    "grouped_mm": "its groups have sizes of the run; a @ b for each group",
+    **dict.fromkeys(("fractional_max_pool2d", "fractional_max_pool3d"),
+                    "its windows are drawn at random"),
+}  # fmt: skip
+"""Why a function is not here, to be read after "it is not here:"."""
