@@ -17,7 +17,16 @@ from .activations import (
     tanh,
     tanh_shrink,
 )
-from .adaptive_pooling import global_avg_pool, global_max_pool
+from .adaptive_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    global_avg_pool,
+    global_max_pool,
+)
 from .attention import (
     multi_head_attention,
     rotary_embedding,
@@ -46,6 +55,7 @@ from .ctc import ctc_loss
 from .dropout import alpha_dropout, dropout, feature_dropout
 from .embedding import embedding
 from .gated import geglu, glu, swiglu
+from .grid_sampling import affine_grid, grid_sample
 from .layers import dense
 from .margins import (
     cosine_embedding_loss,
@@ -66,6 +76,7 @@ from .normalization import (
     rms_norm,
     weight_norm,
 )
+from .patches import fold, local_response_norm, unfold
 from .piecewise import (
     hard_shrink,
     hard_sigmoid,
@@ -109,9 +120,17 @@ from .regression import (
     poisson_nll_loss,
     smooth_l1_loss,
 )
+from .resampling import interpolate, pixel_shuffle, pixel_unshuffle
 from .softmax import gumbel_softmax, log_softmax, softmax, softmin
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -139,12 +158,14 @@ __all__ = [
     "elu",
     "embedding",
     "feature_dropout",
+    "fold",
     "gaussian_nll_loss",
     "geglu",
     "gelu",
     "global_avg_pool",
     "global_max_pool",
     "glu",
+    "grid_sample",
     "group_norm",
     "gru",
     "gru_cell",
@@ -157,10 +178,12 @@ __all__ = [
     "hinge_loss",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
+    "local_response_norm",
     "log_sigmoid",
     "log_softmax",
     "lp_pool1d",
@@ -214,6 +237,7 @@ __all__ = [
     "tanh_shrink",
     "threshold",
     "triplet_margin_loss",
+    "unfold",
     "weight_norm",
 ]  # fmt: skip
 

@@ -20,7 +20,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..op import Ints
 from ..types import Array
-from .windows import extent, padded, shares, windows_of
+from .windows import extent, padded, pitches, shares, windows_of
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -54,8 +54,7 @@ def conv(
     x = padded(x, padding)
     # Windows that begin at all elements between the first and the last one: each row of the
     # columns is then one run of memory.  Those that wrap around an edge are left out again.
-    pitches = [math.prod(x.shape[a + 1 :]) for a in range(2, x.ndim)]
-    run = sum((n - 1) * p for n, p in zip(counts, pitches, strict=True)) + 1
+    run = sum((n - 1) * p for n, p in zip(counts, pitches(x.shape[2:]), strict=True)) + 1
     if max(strides) == 1 and width < run <= WASTE * width:
         _conv_runs(x, left, result, kernel, dilation, counts, run)
         return

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ExecutionError
 from ..op import Ints
 from ..types import Array
-from .windows import padded, shares, windows_of
+from .windows import padded, pitches, shares, windows_of
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -42,11 +42,11 @@ def max_pool(
     firsts = [first_places(n, s, low, d) for n, s, (low, _), d in axes]
     ahead = any(f.any() for f in firsts)
     places = list(itertools.product(*map(range, window)))
-    pitches = _pitches(sizes)
-    table = np.array([_flat([k * d for k, d in zip(p, dilation, strict=True)], pitches)
+    steps = pitches(sizes)
+    table = np.array([_flat([k * d for k, d in zip(p, dilation, strict=True)], steps)
                       for p in places])  # fmt: skip
-    base = _grid([np.arange(n) * s - low for n, s, (low, _), _ in axes], pitches)
-    starts = _grid(firsts, _pitches(window)).astype(np.min_scalar_type(len(places) - 1))
+    base = _grid([np.arange(n) * s - low for n, s, (low, _), _ in axes], steps)
+    starts = _grid(firsts, pitches(window)).astype(np.min_scalar_type(len(places) - 1))
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     view = windows_of(padded(x, padding, lowest), window, strides, dilation, counts)
     guarded = x.dtype.kind == "f" and bool(np.isnan(np.max(x)))
@@ -80,20 +80,15 @@ def max_pool(
         target += base
 
 
-def _pitches(sizes: Ints) -> list[int]:
-    """How far apart neighbours along each axis are, all axes counted as one."""
-    return [math.prod(sizes[a + 1 :]) for a in range(len(sizes))]
+def _flat(place: Sequence[int], steps: Sequence[int]) -> int:
+    return sum(p * step for p, step in zip(place, steps, strict=True))
 
 
-def _flat(place: Sequence[int], pitches: Sequence[int]) -> int:
-    return sum(p * pitch for p, pitch in zip(place, pitches, strict=True))
-
-
-def _grid(along: Sequence[Array], pitches: Sequence[int]) -> Array:
+def _grid(along: Sequence[Array], steps: Sequence[int]) -> Array:
     """The flat places of all combinations of places along the axes."""
     total: Any = 0
-    for a, (places, pitch) in enumerate(zip(along, pitches, strict=True)):
-        total = total + (places * pitch).reshape(-1, *(1,) * (len(along) - 1 - a))
+    for a, (places, step) in enumerate(zip(along, steps, strict=True)):
+        total = total + (places * step).reshape(-1, *(1,) * (len(along) - 1 - a))
     return np.asarray(total)
 
 

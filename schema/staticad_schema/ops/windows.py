@@ -6,6 +6,7 @@ Spatial axes are those behind the first two, batch and channels.  A window takes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -89,6 +90,11 @@ def window_counts(
 
 
 # ------------------------------------------------------------------ arrays
+
+
+def pitches(sizes: Ints) -> list[int]:
+    """How far apart neighbours along each axis are, all axes counted as one."""
+    return [math.prod(sizes[a + 1 :]) for a in range(len(sizes))]
 
 
 def shares(size: int, low: int, high: int) -> tuple[slice, slice]:
