@@ -89,9 +89,10 @@ def heaviside(x: Operand, at_zero: Operand, /, *, name: str | None = None) -> Te
     array([0. , 0.5, 1. ], dtype=float32)
     """
     with asking("heaviside", name):
-        x, middle = floating(*tensors("heaviside", x, at_zero))
-        step = (build("sign", (x,)) + 1.0) * 0.5
-        return result(build("where", (build("equal", (x, 0.0)), middle, step), label=name))
+        value, middle = floating(*tensors("heaviside", x, at_zero))
+        check_kind(FLOATING, value.type)
+        step = (build("sign", (value,)) + 1.0) * 0.5
+        return result(build("where", (build("equal", (value, 0.0)), middle, step), label=name))
 
 
 def nan_to_num(

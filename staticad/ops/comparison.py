@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT64, INEXACT
+from staticad_schema.types import FLOAT32, FLOAT64, INEXACT, WIDENED
 
 from .. import methods
 from ..building import build
@@ -108,6 +108,9 @@ def _close(operands: Any, rtol: Any, atol: Any, equal_nan: Any, label: str | Non
     x, y = operands
     if x.type.kind not in INEXACT:
         x, y = x.astype(FLOAT64), y.astype(FLOAT64)
+    elif x.type.dtype in WIDENED:
+        # In which the tolerances are not 0.
+        x, y = x.astype(FLOAT32), y.astype(FLOAT32)
     allowed = build("abs", (y,)) * real("rtol", rtol) + real("atol", atol)
     near = build("less_equal", (build("abs", (x - y,)), allowed))
     # Not where y is infinite: everything would be near to it.

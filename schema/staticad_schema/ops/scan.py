@@ -46,13 +46,13 @@ def _linear_recurrence(a: Array, b: Array, *, axis: int, reverse: bool) -> Array
     if reverse:
         a, b = a[::-1], b[::-1]
     out = np.array(b)
-    forgets = a == 0
-    if not forgets.any():
+    if np.isfinite(a).all() and np.all(a):
         for i in range(1, len(out)):
             out[i] += a[i] * out[i - 1]
     else:
         for i in range(1, len(out)):
-            out[i] += np.where(forgets[i], 0, a[i] * out[i - 1])
+            nothing = (a[i] == 0) | (out[i - 1] == 0)
+            out[i] += np.where(nothing, 0, a[i] * out[i - 1])
     return np.moveaxis(out[::-1] if reverse else out, 0, axis)
 
 
@@ -93,7 +93,8 @@ def _batch_recurrence(a: Any, b: Any, batched: Sequence[bool], *, axis: int, rev
 def linear_recurrence(a: Operand, b: Operand, *, axis: int, reverse: bool) -> TensorType:
     """y with y[i] = a[i] * y[i - 1] + b[i] along an axis, y[-1] = 0; reverse: from the end.
 
-    Where a is 0 the recurrence begins anew: nothing of y[i - 1] is left, also if it is infinite.
+    A product with 0 is 0, whatever the other factor: where a is 0 the recurrence begins anew,
+    and a cotangent of 0 stays 0 on its way back.
     """
     same_dtype((a, b))
     _check(a, axis)
