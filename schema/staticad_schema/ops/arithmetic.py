@@ -266,7 +266,8 @@ def pow(x: Operand, y: Operand) -> TensorType:
 def _sign_tangent(x: Any, out: Any, t: Any) -> Any:
     # x / |x| turns with the part of t that is at right angles to x.
     across = imag(multiply(conj(out), t))
-    turning = divide(across, abs(x)).astype(x.type.dtype)
+    # At 0, where x / |x| has no derivative, 0 turns by 0.
+    turning = multiply_no_nan(reciprocal(abs(x)), across).astype(x.type.dtype)
     return multiply_no_nan(multiply(out, 1j), turning)
 
 
