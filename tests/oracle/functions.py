@@ -12,6 +12,7 @@ import staticad as sad
 
 from .networks import NETWORKS
 from .shapes import SHAPES
+from .spatial import SPATIAL
 
 Axis = int | list[int] | None
 
@@ -40,6 +41,7 @@ def _diff(x: Any, axis: int) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **SPATIAL,
     **NETWORKS,
     **SHAPES,
     **{
@@ -98,12 +100,7 @@ PARTLY: dict[str, dict[str, str]] = {}
 """Cases of functions that exist, but do not do that yet."""
 
 LATER: Sequence[str] = (
-    "avg_pool", "conv",
-    "conv_transpose", "cross", "global_avg_pool",
-    "kron", "lp_pool", "lrn",
-    "matrix_norm_fro", "max_pool", "norm_l2",
-    "resize_bilinear",
-    "tensordot",
+    "cross", "kron", "matrix_norm_fro", "norm_l2", "tensordot",
 )  # fmt: skip
 """Functions of the golden cases that do not exist yet."""
 
