@@ -75,6 +75,7 @@ from .ops.diagonals import (
 )
 from .ops.einsum import einsum
 from .ops.elementwise import *  # noqa: F403
+from .ops.finding import argwhere, compress, extract, flatnonzero, masked_select, nonzero
 from .ops.gathering import (
     gather_elements,
     gather_nd,
@@ -123,6 +124,18 @@ from .ops.segments import (
     segment_sum,
 )
 from .ops.selection import astype, cast, clip, matmul, where
+from .ops.sets import (
+    intersect1d,
+    isin,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from .ops.shapes import (
     atleast_1d,
     atleast_2d,
@@ -187,6 +200,10 @@ __all__ = [
     "scatter_elements", "scatter_nd", "take", "take_along_axis", "unravel_index",
     "bincount", "histogram", "segment_max", "segment_mean", "segment_min", "segment_prod",
     "segment_sum",
+    # sizes that runs find
+    "argwhere", "compress", "extract", "flatnonzero", "masked_select", "nonzero",
+    "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
     # elementwise, beside the ops
     "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
     "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "sinc",

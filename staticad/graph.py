@@ -56,7 +56,6 @@ class Graph(Recorder):
         # Of tensors that were searched the positions that were found, by value id.
         self.places: dict[int, tuple[int, ...]] = {}
         self._variables: set[int] = set()
-        self._sizes: set[str] | None = None
         self._calls: dict[str, int] = {}
         self._streams = Streams()
         self._signature_sites: dict[str, Site | None] = {}
@@ -191,23 +190,12 @@ class Graph(Recorder):
                 hint="write (None,) for a vector of any length",
             )
         given = shape if isinstance(shape, tuple | list) else (shape,)
-        if self._sizes is None:
-            self._sizes = self.symbols()
+        named = {part for part in given if isinstance(part, str)}
         sizes = []
         for axis, part in enumerate(given):
-            part = self._fresh_size(f"{name or 'size'}_{axis}") if part is None else part
-            sizes.append(dimensions.size(part))
-            if isinstance(part, str):
-                self._sizes.add(part)
+            own = self.new_size(f"{name or 'size'}_{axis}", named) if part is None else part
+            sizes.append(dimensions.size(own))
         return tuple(sizes)
-
-    def _fresh_size(self, name: str) -> str:
-        assert self._sizes is not None
-        fresh, count = name, 0
-        while fresh in self._sizes:
-            count += 1
-            fresh = f"{name}_{count}"
-        return fresh
 
     # ------------------------------------------------------------- randomness
 

@@ -8,7 +8,7 @@ nodes whose types they already know use `append_trusted`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,13 +164,13 @@ class Graph:
             for function in reached(self, attributes["function"]):
                 check_open_sizes(function, self.run_time.finders)
 
-    def new_size(self, hint: str) -> dims.Dim:
-        """A symbol that nothing uses yet, called `hint` if that is possible.
+    def new_size(self, hint: str, taken: Collection[str] = ()) -> dims.Dim:
+        """A symbol that nothing uses yet, nor is taken, called `hint` if that is possible.
 
         Whoever gives it to a node holds the lock meanwhile.
         """
         used, name, count = self.run_time.used(self.nodes), hint, 0
-        while name in used:
+        while name in used or name in taken:
             count += 1
             name = f"{hint}_{count}"
         return dims.symbol(name)
@@ -395,14 +395,6 @@ class Graph:
     def effect(self, index: int) -> Effect:
         """The effect of the node with that index."""
         return Effect(self, index)
-
-    def symbols(self) -> set[str]:
-        """Every symbol in the type of some value."""
-        found: set[str] = set()
-        for type_ in self.types:
-            for d in type_.shape:
-                found |= dims.symbols_of(d)
-        return found
 
     def copy(self) -> Graph:
         """A graph of the same nodes, with the same ids, that grows apart from this one."""

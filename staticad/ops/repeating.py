@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.errors import DTypeError, ShapeError, UsageError
+from staticad_schema import dims
+from staticad_schema.dims import Size
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.handle import Handle
 from staticad_schema.shapes import normalize_axis, product
 from staticad_schema.sites import asking
-from staticad_schema.types import INT64
+from staticad_schema.types import INT64, INTEGER
 
 from .. import dimensions, methods
 from ..building import build
+from ..finding import expected, found
 from ..indices import reshaped
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
@@ -48,13 +51,23 @@ def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
 
 
 def repeat(
-    x: Operand, repeats: Any, /, axis: int | None = None, *, name: str | None = None
+    x: Operand,
+    repeats: Any,
+    /,
+    axis: int | None = None,
+    *,
+    total_repeat_length: Any = None,
+    name: str | None = None,
 ) -> Tensor:
     """Each element of x, or each slice along an axis, `repeats` times in a row.
 
-    repeats: a count for all, an int, a name of a size or a Dim, or a list of one count each.
-    axis: None repeats the elements of the flattened x.
-    Raises ShapeError if there are not as many counts as elements along the axis.
+    repeats: a count for all, an int, a name of a size or a Dim; a list of one count each; or a
+    tensor of integers, when the size along the axis is found by each run.
+    axis: None repeats the elements of the flattened x.  total_repeat_length: for a tensor of
+    counts the size of the result, so that no run has to find it: what is beyond is left out,
+    and the last element fills what is missing.
+    Raises ShapeError if there are not as many counts as elements along the axis, DTypeError for
+    counts that are no integers.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -79,10 +92,12 @@ def repeat(
                 return _each_repeated(value, counts, place, name)
             repeats = int(counts.reshape(()))
         if isinstance(repeats, Handle):
-            raise UsageError(
-                "the size of the result would depend on data",
-                expected="counts that are known when the graph is built",
-                found=repeats.describe(),
+            return _by_tensor(value, repeats, place, total_repeat_length, name)
+        if total_repeat_length is not None:
+            raise ArgumentError(
+                "the size of the result follows from the counts",
+                expected="total_repeat_length beside a tensor of counts",
+                found=f"{repeats!r:.80}",
             )
         count = dimensions.size(repeats)
         lead, size, rest = value.shape[:place], value.shape[place], value.shape[place + 1 :]
@@ -100,6 +115,36 @@ def _counts(repeats: Any) -> np.ndarray[Any, Any]:
             "not a list of counts", expected="ints of 0 or more", found=f"{repeats!r:.80}"
         )
     return counts.astype(INT64)
+
+
+def _by_tensor(value: Any, repeats: Any, axis: int, total: Any, name: str | None) -> Tensor:
+    value.graph.check_owner(repeats, "repeat", value)
+    if repeats.type.kind not in INTEGER:
+        raise DTypeError("counts are integers", expected="integers", found=repeats.describe())
+    size = value.shape[axis]
+    if repeats.type.shape in ((), (1,)):
+        repeats = build("broadcast_to", (repeats,), {"shape": (size,)})
+    if repeats.type.ndim != 1 or dims.same_size(repeats.type.shape[0], size) is False:
+        raise ShapeError(
+            "not one count each",
+            expected=f"{size} counts, for axis {axis} of {value.describe()}",
+            found=repeats.describe(),
+        )
+    counts = expected(repeats, (size,))
+    places = (
+        found("repeated_positions", counts)
+        if total is None
+        else _places(counts.astype(INT64), dimensions.size(total))
+    )
+    return result(build("take", (value, places), {"axis": axis}, label=name))
+
+
+def _places(counts: Any, total: Size) -> Any:
+    """Which element stands at each of `total` places; the last one behind all."""
+    ends = build("cumulative_sum", (counts,), {"axis": 0, "reverse": False})
+    places = counts.graph.source("iota", {"shape": (total,), "axis": 0, "dtype": INT64})
+    last = build("size_of", (counts,), {"axis": (0,), "dtype": INT64}) - 1
+    return build("minimum", (build("searchsorted", (ends, places), {"right": True}), last))
 
 
 def _each_repeated(value: Any, counts: np.ndarray[Any, Any], axis: int, name: str | None) -> Tensor:

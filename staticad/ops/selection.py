@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
+from staticad_schema.errors import ArgumentError
 from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
 
-from .. import methods, operands
+from .. import finding, methods, operands
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor, tensors
 from ..tensor import Tensor
@@ -32,11 +33,23 @@ def cast(x: Operand, /, dtype: Any, *, name: str | None = None) -> Tensor:
 astype = cast
 
 
-def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
+@overload
+def where(condition: Operand, /, *, name: str | None = None) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor: ...
+def where(
+    condition: Operand,
+    x: Operand | None = None,
+    y: Operand | None = None,
+    /,
+    *,
+    name: str | None = None,
+) -> Tensor | tuple[Tensor, ...]:
     """x where the condition is true, y elsewhere; the side not taken has gradient 0.
 
     condition: bools.  x, y: any dtype; all three broadcast.  Returns a tensor of the common
-    dtype of x and y.  Raises DTypeError for a condition that is no bool.
+    dtype of x and y; of the condition alone its `nonzero`.  Raises DTypeError for a condition
+    that is no bool, ArgumentError for one of x and y.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -46,6 +59,12 @@ def where(condition: Operand, x: Operand, y: Operand, /, *, name: str | None = N
     array([0., 2.], dtype=float32)
     """
     with asking("where", name):
+        if x is None and y is None:
+            return tuple(map(result, finding.nonzero(tensor("where", condition), name)))
+        if x is None or y is None:
+            raise ArgumentError(
+                "one of two sides", expected="x and y, or neither", found="x" if y is None else "y"
+            )
         graph = graph_of("where", condition, x, y)
         chosen = operands.condition("where", condition, graph)
         if not isinstance(x, Handle) and not isinstance(y, Handle):

@@ -18,6 +18,7 @@ from staticad_schema.types import KINDS, NAMES
 from .running import meaning
 
 N = dims.symbol("n")
+UNIQUE = {"count": N, "equal_nan": False}
 
 
 def test_the_ops_that_find_sizes() -> None:
@@ -74,7 +75,7 @@ def test_counts_are_not_negative_and_a_vector() -> None:
 @pytest.mark.parametrize("dtype", NAMES)
 def test_unique_of_every_dtype(dtype: str) -> None:
     x = np.array([[1, 0, 1], [0, 0, 1]], NAMES[dtype])
-    first, inverse, counts = meaning(OPS["unique"], (x,), {"count": N})
+    first, inverse, counts = meaning(OPS["unique"], (x,), UNIQUE)
     assert first.tolist() == [1, 0]
     assert inverse.tolist() == [[1, 0, 1], [0, 0, 1]]
     assert counts.tolist() == [3, 3]
@@ -83,16 +84,20 @@ def test_unique_of_every_dtype(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 def test_unique_keeps_nans_apart_and_zeros_together(dtype: Any) -> None:
     x = np.array([np.nan, 2, -0.0, np.nan, 0.0, -np.inf], dtype)
-    first, inverse, counts = meaning(OPS["unique"], (x,), {"count": N})
+    first, inverse, counts = meaning(OPS["unique"], (x,), UNIQUE)
     assert first.tolist() == [5, 2, 1, 0, 3]
     assert inverse.tolist() == [3, 2, 1, 4, 1, 0]
     assert counts.tolist() == [1, 2, 1, 1, 1]
+    first, inverse, counts = meaning(OPS["unique"], (x,), {"count": N, "equal_nan": True})
+    assert first.tolist() == [5, 2, 1, 0]
+    assert inverse.tolist() == [3, 2, 1, 3, 1, 0]
+    assert counts.tolist() == [1, 2, 1, 2]
 
 
 def test_unique_of_a_scalar_and_of_nothing() -> None:
-    first, inverse, counts = meaning(OPS["unique"], (np.array(3.0),), {"count": N})
+    first, inverse, counts = meaning(OPS["unique"], (np.array(3.0),), UNIQUE)
     assert (first.tolist(), inverse.tolist(), counts.tolist()) == ([0], 0, [1])
-    first, inverse, counts = meaning(OPS["unique"], (np.zeros((0, 2)),), {"count": N})
+    first, inverse, counts = meaning(OPS["unique"], (np.zeros((0, 2)),), UNIQUE)
     assert (first.shape, inverse.shape, counts.shape) == ((0,), (0, 2), (0,))
 
 
@@ -102,5 +107,6 @@ def test_mapping_over_a_batch_axis_is_refused(name: str) -> None:
     attributes = {"dtype": np.dtype(np.int64), "shape": (3, 4)}
     x = graph.handle(graph.append(OPS["placeholder"], (), attributes).start)
     (size,) = OPS[name].run_time_sizes
+    others = {"equal_nan": True} if name == "unique" else {}
     with pytest.raises(GraphError, match="a result of another size"):
-        batched(OPS[name], (x,), (True,), {size: N})
+        batched(OPS[name], (x,), (True,), {size: N, **others})

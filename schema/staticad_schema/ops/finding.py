@@ -61,21 +61,21 @@ def repeated_positions(counts: Operand, *, total: RunTimeSize) -> TensorType:
     return TensorType(INT64, (total,))
 
 
-def _unique(x: Array, *, count: RunTimeSize) -> tuple[Array, Array, Array]:
+def _unique(x: Array, *, count: RunTimeSize, equal_nan: bool) -> tuple[Array, Array, Array]:
     wide = x.astype(WIDENED.get(x.dtype, x.dtype))
     _, first, inverse, counts = np.unique(
-        wide, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        wide, return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
     )
     return first, inverse.reshape(x.shape), counts
 
 
 @op(numpy=_unique, grad=constant, batch=_no_batch)
-def unique(x: Operand, *, count: RunTimeSize) -> tuple[TensorType, ...]:
+def unique(x: Operand, *, count: RunTimeSize, equal_nan: bool) -> tuple[TensorType, ...]:
     """The distinct elements, ascending: the first position of each among those of x in row-major
     order; for each element of x which of them it is; how often each occurs.
 
-    `count` is the symbol of how many there are.  -0 and 0 are one element, NaNs are different
-    ones and come last.
+    `count` is the symbol of how many there are.  -0 and 0 are one element; NaNs come last, as one
+    element or as different ones.
     """
     found = TensorType(INT64, (count,))
     return found, TensorType(INT64, x.shape), found
