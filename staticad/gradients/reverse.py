@@ -116,11 +116,12 @@ def pullback(
     active, halted, wanted = part.active, frozenset(stops), frozenset(xs)
     nodes = graph.nodes
     pending: dict[int, Any] = {v: g for v, g in cotangents.items() if v in active}
+    sliced: dict[int, list[tuple[Node, Any]]] = {}
     found: dict[int, Any] = {}
     with collection_paused(), graph.derived_from() as forward:
         for index in reversed(part.nodes):
             node = nodes[index]
-            gs = [pending.pop(v, None) for v in node.outputs]
+            gs = [_whole(graph, pending.pop(v, None), sliced.pop(v, ())) for v in node.outputs]
             arrived = False
             for v, g in zip(node.outputs, gs, strict=True):
                 if g is not None:
@@ -131,6 +132,9 @@ def pullback(
             if not arrived or not any(i in active for i in leaves):
                 continue
             forward(node.forward_site or node.site)
+            if node.op == "slice":
+                sliced.setdefault(node.inputs[0], []).append((node, gs[0]))
+                continue
             needed = [i in active for i in leaves]
             for i, g in zip(leaves, _cotangents(graph, node, leaves, gs, needed), strict=True):
                 if g is None:
@@ -140,6 +144,25 @@ def pullback(
                 pending[i] = g if earlier is None else OPS["add"](earlier, g)
     # An x older than every visited node (they start at the oldest x's own) cannot remain.
     return found
+
+
+def _whole(graph: Graph, g: Any | None, sliced: Sequence[tuple[Node, Any]]) -> Any | None:
+    """The cotangent of a value: g, of what uses all of it, and those of its slices.
+
+    Many slices, such as those of a sequence, are put in place at once: one by one, each would
+    be an array of the size of the whole.
+    """
+    if not sliced:
+        return g
+    if len(sliced) == 1:
+        ((node, part),) = sliced
+        (placed,) = _cotangents(graph, node, node.inputs, [part], [True])
+    else:
+        shape = graph.types[sliced[0][0].inputs[0]].shape
+        slices = [triple for node, _ in sliced for triple in node.attributes["slices"]]
+        parts = [part for _, part in sliced]
+        placed = OPS["place"](*parts, slices=tuple(slices), shape=shape)
+    return placed if g is None else OPS["add"](g, placed)
 
 
 def _cotangents(

@@ -36,6 +36,30 @@ SAMPLES: Table = {
         Sample((normal(1, 2), normal(2, 2)), {"axis": 0}),
         *over(NAMES, lambda d: Sample((integers(d, 2), integers(d, 3)), {"axis": 0})),
     ],
+    "place": [
+        Sample(
+            (normal(2, 3), normal(1, 4), normal(2, 2)),
+            {
+                "slices": (
+                    *((0, 3, 2), (1, None, 1)),
+                    *((-1, None, 1), WHOLE),
+                    *((None, 0, -1), (3, None, -2)),
+                ),
+                "shape": (3, 4),
+            },
+            symbolic=False,
+        ),
+        Sample((normal(0, 2),), {"slices": ((0, 0, 1), WHOLE), "shape": (3, 2)}, symbolic=False),
+        Sample((normal(),), {"slices": (), "shape": ()}),
+        *over(
+            [name for name in NAMES if name != "bool"],
+            lambda d: Sample(
+                (integers(d, 2), integers(d, 2)),
+                {"slices": ((0, 2, 1), (1, 3, 1)), "shape": (3,)},
+                symbolic=False,
+            ),
+        ),
+    ],
     "slice": [
         *(Sample((normal(3, 4),), {"slices": slices}) for slices in SLICES),
         Sample((normal(0, 1),), {"slices": ((1, None, 1), (-1, None, 1))}),

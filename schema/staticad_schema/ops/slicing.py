@@ -15,10 +15,10 @@ import numpy as np
 from .. import dims
 from ..dims import Shape, Size
 from ..errors import ArgumentError, ShapeError
-from ..op import Operand, Slices, Widths, each, op
+from ..op import Operand, Slices, SymbolicShape, Widths, each, op
 from ..shapes import shape_text
-from ..types import INTEGER, Array, DType, TensorType
-from .checks import agree, check_axes, check_equal_shapes, check_shape, same_dtype
+from ..types import INTEGER, NUMERIC, Array, DType, TensorType
+from .checks import agree, check_axes, check_equal_shapes, check_kind, check_shape, same_dtype
 from .shape import batch_size, with_batch, zeros
 
 
@@ -193,6 +193,70 @@ def slice_set(x: Operand, updates: Operand, *, slices: Slices) -> TensorType:
     shape = tuple(length for _, length in _extents(x.shape, slices))
     check_equal_shapes(updates.shape, shape, "updates")
     return x
+
+
+def _of_part(slices: Slices, rank: int, k: int) -> Slices:
+    return slices[k * rank : (k + 1) * rank]
+
+
+def _place(*parts: Array, slices: Slices, shape: tuple[int, ...]) -> Array:
+    out = np.zeros(shape, parts[0].dtype)
+    for k, part in enumerate(parts):
+        out[_index(_of_part(slices, len(shape), k))] += part
+    return out
+
+
+def _grad_place(
+    parts: Sequence[Any], out: Any, g: Any, *, slices: Slices, shape: Shape
+) -> tuple[Any, ...]:
+    rank = len(shape)
+    return tuple(slice_(g, slices=_of_part(slices, rank, k)) for k in range(len(parts)))
+
+
+def _jvp_place(
+    parts: Sequence[Any], out: Any, tangents: Sequence[Any], *, slices: Slices, shape: Shape
+) -> Any:
+    moving = [k for k, t in enumerate(tangents) if t is not None]
+    places = [triple for k in moving for triple in _of_part(slices, len(shape), k)]
+    return place(*(tangents[k] for k in moving), slices=tuple(places), shape=shape)
+
+
+def _batch_place(
+    parts: Sequence[Any], batched: Sequence[bool], *, slices: Slices, shape: Shape
+) -> Any:
+    size = batch_size(parts, batched)
+    stacked = [with_batch(x, b, size) for x, b in zip(parts, batched, strict=True)]
+    places = [
+        triple
+        for k in range(len(parts))
+        for triple in ((None, None, 1), *_of_part(slices, len(shape), k))
+    ]
+    return place(*stacked, slices=tuple(places), shape=(size, *shape))
+
+
+@op(numpy=_place, grad=_grad_place, jvp=_jvp_place, batch=_batch_place, widen=True)
+def place(*parts: Operand, slices: Slices, shape: SymbolicShape) -> TensorType:
+    """The sum of the parts, each in its place among zeros of that shape.
+
+    slices: those of the first part, one for each axis, then those of the next.  It is what a
+    value's cotangent is of which many slices are used.
+    """
+    if not parts:
+        raise ArgumentError("nothing to place", expected="at least one tensor", found="none")
+    same_dtype(parts)
+    check_kind(NUMERIC, *parts)
+    check_shape(shape)
+    rank = len(shape)
+    if len(slices) != rank * len(parts):
+        raise ShapeError(
+            "not one slice for each part and axis",
+            expected=f"{rank * len(parts)} slices: of {len(parts)} parts, rank {rank}",
+            found=f"{len(slices)}",
+        )
+    for k, part in enumerate(parts):
+        extents = _extents(shape, _of_part(slices, rank, k))
+        check_equal_shapes(part.shape, tuple(n for _, n in extents), f"part {k}")
+    return parts[0].with_shape(shape)
 
 
 def _pad(x: Array, *, widths: Sequence[tuple[int, int]], value: float) -> Array:
