@@ -17,7 +17,7 @@ from ..operands import Operand, graph_of, result, tensor
 from ..ops.sources import arange
 from ..tensor import Tensor
 from .dropout import dropout
-from .floats import computed, float_tensor, floats, number
+from .floats import computed, float_tensor, floats, number, widened
 
 __all__ = ["multi_head_attention", "rotary_embedding", "scaled_dot_product_attention"]
 __all__ += ["sinusoidal_positions"]
@@ -82,7 +82,7 @@ def scaled_dot_product_attention(
                     found=bias.describe() if mask is None else tensor(asked, mask).describe(),
                 )
         sharing = _sharing(q, k, v)
-        factor = _scale(scale, q)
+        q, factor = _scaled(scale, q)
         if sharing is not None:
             q, k, v, bias = _regrouped(q, k, v, bias, *sharing)
         attributes = {"causal": bool(causal), "scale": factor}
@@ -96,17 +96,16 @@ def scaled_dot_product_attention(
         return result(renamed(y, name))
 
 
-def _scale(scale: float | None, query: Tensor) -> float:
+def _scaled(scale: float | None, query: Tensor) -> tuple[Any, float]:
+    """(query, the factor of the products): a factor that each run finds is one of the query."""
     if scale is not None:
-        return number("scale", scale)
+        return query, number("scale", scale)
     features = query.shape[-1]
-    if not isinstance(features, int):
-        raise ShapeError(
-            "the number of features is not known",
-            expected="a last axis of known size, or a scale",
-            found=query.describe(),
-        )
-    return 1 / math.sqrt(features) if features else 1.0
+    if isinstance(features, int):
+        return query, 1 / math.sqrt(features) if features else 1.0
+    (wide,) = widened(query)
+    size = methods.count(wide, (query.ndim - 1,), wide.dtype)
+    return (wide * build("rsqrt", (size,))).astype(query.dtype), 1.0
 
 
 def _bias(asked: str, mask: Any, query: Tensor, graph: Any) -> Any:

@@ -80,7 +80,8 @@ def binary_cross_entropy_with_logits(
     with asking(asked, name):
         x, y = of_one_shape(asked, BOTH, logits, target)
         factor = _positive(asked, pos_weight, x)
-        losses = _with_logits(*widened(x, y), factor)
+        wide, t = widened(x, y)
+        losses = _with_logits(wide, t, factor)
         return reduced(asked, losses, weights, reduction, name, x.dtype)
 
 
@@ -206,6 +207,7 @@ def multilabel_soft_margin_loss(
         x, y = of_one_shape(asked, ("the logits", "the target"), logits, target)
         place = dimensions.axes_of(-1, x.ndim)
         factor = _positive(asked, class_weights, x)
-        losses = _with_logits(*widened(x, y), None)
+        wide, t = widened(x, y)
+        losses = _with_logits(wide, t, None)
         losses = losses if factor is None else losses * factor
         return reduced(asked, methods.mean(losses, place, False), weights, reduction, name, x.dtype)

@@ -218,7 +218,8 @@ def pairwise_distance(
     asked = "pairwise_distance"
     with asking(asked, name):
         a, b = floats(asked, first, second)
-        y = _distance(*widened(a, b), p, epsilon, axis)
+        left, right = widened(a, b)
+        y = _distance(left, right, p, epsilon, axis)
         if not keepdims:
             place = normalize_axis(dimensions.integer(axis), y.type.ndim)
             shape = y.type.shape[:place] + y.type.shape[place + 1 :]
@@ -296,7 +297,8 @@ def cosine_similarity(
     asked = "cosine_similarity"
     with asking(asked, name):
         a, b = floats(asked, first, second)
-        y = _cosine(*widened(a, b), axis, epsilon)
+        left, right = widened(a, b)
+        y = _cosine(left, right, axis, epsilon)
         return result(methods.cast(y, a.dtype, name))
 
 
@@ -339,7 +341,8 @@ def cosine_embedding_loss(
     with asking(asked, name):
         apart = number("margin", margin)
         a, b = of_one_shape(asked, ("the first vectors", "the second vectors"), first, second)
-        cosine = _cosine(*widened(a, b), -1, 1e-8)
+        left, right = widened(a, b)
+        cosine = _cosine(left, right, -1, 1e-8)
         y = tensor(asked, target, graph_of(asked, a)).astype(cosine.type.dtype)
         cosine, y = of_one_shape(asked, ("the vectors", "the target"), cosine, y)
         alike = build("equal", (y, 1))

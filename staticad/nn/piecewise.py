@@ -138,12 +138,14 @@ def leaky_relu(x: Operand, /, *, negative_slope: float = 0.01, name: str | None 
     with asking("leaky_relu", name):
         slope = number("negative_slope", negative_slope)
         value = float_tensor("leaky_relu", x)
+        if slope == 0:
+            # 0 times -inf would be NaN.
+            return result(build("relu", (value,), label=name))
         return computed(lambda v: _leaky(v, v.coerce(slope)), value, label=name)
 
 
 def _leaky(x: Any, slope: Any) -> Any:
-    # A slope of 0 makes 0 of -inf.
-    return build("where", (x > 0, x, build("multiply_no_nan", (x, slope))))
+    return build("where", (x > 0, x, x * slope))
 
 
 def prelu(x: Operand, slope: Operand, /, *, axis: int = 1, name: str | None = None) -> Tensor:
