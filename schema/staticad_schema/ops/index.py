@@ -25,6 +25,9 @@ from .shape import batch_size, moved_axis, reshape, with_batch, zeros
 
 def in_range(indices: Array, size: int, axis: int) -> Array:
     """The indices counted from the front.  Raises ExecutionError if one is out of range."""
+    # Most often all are as they have to be, which two passes tell.
+    if indices.size and indices.min() >= 0 and indices.max() < size:
+        return indices.astype(np.int64, copy=False)
     # Before they are int64, which the largest of uint64 are not.
     outside = (indices < -size) | (indices >= size)
     if outside.any():
