@@ -7,7 +7,7 @@ value used several times, and skipping what carries no derivative happen here, o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from staticad_schema.collection import collection_paused
@@ -121,7 +121,10 @@ def pullback(
     with collection_paused(), graph.derived_from() as forward:
         for index in reversed(part.nodes):
             node = nodes[index]
-            gs = [_whole(graph, pending.pop(v, None), sliced.pop(v, ())) for v in node.outputs]
+            gs = [
+                _whole(graph, forward, pending.pop(v, None), sliced.pop(v, ()))
+                for v in node.outputs
+            ]
             arrived = False
             for v, g in zip(node.outputs, gs, strict=True):
                 if g is not None:
@@ -146,7 +149,12 @@ def pullback(
     return found
 
 
-def _whole(graph: Graph, g: Any | None, sliced: Sequence[tuple[Node, Any]]) -> Any | None:
+def _whole(
+    graph: Graph,
+    forward: Callable[[int], None],
+    g: Any | None,
+    sliced: Sequence[tuple[Node, Any]],
+) -> Any | None:
     """The cotangent of a value: g, of what uses all of it, and those of its slices.
 
     Many slices, such as those of a sequence, are put in place at once: one by one, each would
@@ -154,11 +162,12 @@ def _whole(graph: Graph, g: Any | None, sliced: Sequence[tuple[Node, Any]]) -> A
     """
     if not sliced:
         return g
+    first, _ = sliced[0]
+    forward(first.forward_site or first.site)
     if len(sliced) == 1:
-        ((node, part),) = sliced
-        (placed,) = _cotangents(graph, node, node.inputs, [part], [True])
+        (placed,) = _cotangents(graph, first, first.inputs, [sliced[0][1]], [True])
     else:
-        shape = graph.types[sliced[0][0].inputs[0]].shape
+        shape = graph.types[first.inputs[0]].shape
         slices = [triple for node, _ in sliced for triple in node.attributes["slices"]]
         parts = [part for _, part in sliced]
         placed = OPS["place"](*parts, slices=tuple(slices), shape=shape)
