@@ -78,7 +78,14 @@ def test_log1p_of_small_complex_numbers_has_its_digits() -> None:
 
 @pytest.mark.parametrize(
     ("f", "at", "second"),
-    [(sad.acosh, 1.0, -inf), (sad.atanh, 1.0, inf), (sad.atanh, -1.0, -inf), (sad.sqrt, 0.0, -inf)],
+    [
+        (sad.acosh, 1.0, -inf),
+        (sad.atanh, 1.0, inf),
+        (sad.atanh, -1.0, -inf),
+        (sad.sqrt, 0.0, -inf),
+        (sad.asin, 1.0, inf),
+        (sad.asin, -1.0, -inf),
+    ],
 )
 def test_second_derivatives_at_the_end_of_a_domain(f: Any, at: float, second: float) -> None:
     assert derivatives(f, at, 2) == [inf, second]
@@ -88,6 +95,15 @@ def test_second_derivatives_at_the_end_of_a_domain(f: Any, at: float, second: fl
         (tt,) = sad.jvp(t, x)
     with sad.Session(graph) as session:
         assert session.run(tt, {x: at}) == second
+
+
+def test_the_curvature_of_the_arc_sine_keeps_its_digits_everywhere() -> None:
+    points = [1e-300, 1e-9, 0.3, 1 - 1e-9]
+    for f, sign in ((sad.asin, 1), (sad.acos, -1)):
+        found = [derivatives(f, at, 3)[1] for at in points]
+        with mp.workdps(50):
+            exact = [float(sign * mp.mpf(x) / mp.sqrt(1 - mp.mpf(x) ** 2) ** 3) for x in points]
+        np.testing.assert_allclose(found, exact, rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -149,7 +149,8 @@ def remainder(x: Operand, y: Operand) -> TensorType:
 
 def _truncated_quotient(x: Any, y: Any, out: Any) -> Any:
     # From the exact remainder: a rounded x / y may lie on the other side of an integer.
-    return OPS["round"](divide(subtract(x, out), y))
+    exact = OPS["where"](OPS["isnan"](out), x, subtract(x, out))
+    return OPS["round"](divide(exact, y))
 
 
 @pointwise(

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..op import OPS, Operand
 from ..types import FLOATING, INEXACT, TensorType
-from .arithmetic import add, divide, multiply, negative, reciprocal, subtract
+from .arithmetic import add, divide, multiply, negative, reciprocal, square, subtract
 from .comparison import equal
-from .exponential import sqrt
+from .exponential import rsqrt, sqrt
 from .pointwise import pointwise, same, select
 
 
@@ -42,13 +42,22 @@ def _one(x: Any) -> Any:
     return complex(1, -0.0) if x.type.kind == "complex" else 1
 
 
+def _less_square(x: Any) -> Any:
+    """1 - x * x of a real handle, with its digits near 1 and those of its derivative near 0.
+
+    The value is that of a product, which does not cancel near 1, the derivative that of the
+    square: the product's, a difference of infinite terms at 1, cancels near 0.
+    """
+    held = OPS["stop_gradient"]
+    product, twice = multiply(subtract(1, x), add(x, 1)), square(x)
+    return subtract(held(product), subtract(twice, held(twice)))
+
+
 def _asin_slope(x: Any) -> Any:
-    # A product, because 1 - x * x cancels near 1.
-    below, above = subtract(_one(x), x), add(x, _one(x))
     if x.type.kind == "complex":
         # The root of the product has other branches.
-        return reciprocal(multiply(sqrt(below), sqrt(above)))
-    return reciprocal(sqrt(multiply(below, above)))
+        return reciprocal(multiply(sqrt(subtract(_one(x), x)), sqrt(add(x, _one(x)))))
+    return rsqrt(_less_square(x))
 
 
 @pointwise(numpy=np.arcsin, expr="asin({x})", d=lambda x, out: _asin_slope(x))
