@@ -193,10 +193,15 @@ def _adaptive_max_pool(rank: int, x: Operand, size: Any, name: str | None) -> Te
     flat: Any = 0
     for a, (places, pitch) in enumerate(zip(pairs, pitches(tuple(map(int, shape))), strict=True)):
         before, behind = (1,) * a, (1,) * (rank - 1 - a)
-        count, width = places.shape
-        flat = flat + (places * pitch).reshape(*before, count, *behind, *before, width, *behind)
-    windows = math.prod(len(places) for places in pairs)
-    table = image.graph.constant(flat.reshape(windows, -1))
+        count, length = places.shape
+        flat = flat + (places * pitch).reshape(*before, count, *behind, *before, length, *behind)
+    windows, width = (math.prod(places.shape[k] for places in pairs) for k in (0, 1))
+    if not windows:
+        zero = image.coerce(0)
+        return result(
+            build("broadcast_to", (zero,), {"shape": (*image.shape[:2], *counts)}, label=name)
+        )
+    table = image.graph.constant(flat.reshape(windows, width))
     parts = build("take", (_flat(image), table), {"axis": 2})
     which = build("argmax", (parts,), {"axis": 3, "keepdims": True})
     found = build("take_along_axis", (parts, which), {"axis": 3})

@@ -267,8 +267,20 @@ def _transpose(
     image, w, b = _operands(rank, x, weights, bias)
     strides, steps = each("stride", stride, rank), each("dilation", dilation, rank)
     extra = each("output padding", output_padding, rank, 0)
+    if dims.same_size(w.shape[0], image.shape[1]) is False:
+        raise ShapeError(
+            "the weights have another number of channels",
+            expected=f"weights of shape ({image.shape[1]}, outputs / groups, *kernel)",
+            found=w.describe(),
+        )
     reach = [extent(k, d) for k, d in zip(w.shape[2:], steps, strict=True)]
     count = _groups(groups)
+    if isinstance(w.shape[0], int) and w.shape[0] % count:
+        raise ShapeError(
+            "the channels do not fall into groups",
+            expected=f"a multiple of {count} channels",
+            found=image.describe(),
+        )
     if not is_word(padding):
         given: Any = explicit_pairs(padding, rank)
     elif padding == "valid":

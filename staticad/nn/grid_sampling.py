@@ -68,6 +68,12 @@ def grid_sample(
                 expected=f"({image.shape[0]}, *counts, {rank}), of rank {rank + 2}",
                 found=places.describe(),
             )
+        if 0 in image.shape[2:]:
+            raise ShapeError(
+                "there is nothing to look at",
+                expected="at least one element along each spatial axis",
+                found=image.describe(),
+            )
         dtype = image.dtype
         if dtype.itemsize == 2:
             image, places = image.astype(FLOAT32), places.astype(FLOAT32)

@@ -8,7 +8,6 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ShapeError
-from staticad_schema.handle import floating
 from staticad_schema.ops.shape import zeros
 from staticad_schema.ops.windows import window_counts
 from staticad_schema.shapes import product, shape_text
@@ -19,7 +18,7 @@ from .. import dimensions, methods, numbers
 from ..building import build
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
-from .spatial import Each, any_image, each
+from .spatial import Each, any_image, each, real_image
 
 
 def unfold(
@@ -173,7 +172,7 @@ def local_response_norm(
             raise ShapeError(
                 "there is no channel", expected="rank 2 or more", found=given.describe()
             )
-        (image,) = floating(given)
+        image = real_image(given)
         wide = image.astype(FLOAT32) if image.type.dtype.itemsize == 2 else image
         count = each("size", size, 1)[0]
         batch, channels, *rest = image.type.shape

@@ -17,7 +17,7 @@ from .. import dimensions, methods, numbers
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .spatial import Each, Padding, Pairs, any_image, check_image, each, pairs
+from .spatial import Each, Padding, Pairs, any_image, check_image, each, pairs, real_image
 
 
 class _Windows:
@@ -408,7 +408,7 @@ def _lp_pool(
     if not power >= 1:
         raise ArgumentError("p gives no norm", expected="1 or more", found=repr(p))
     windows = _Windows(image, window, stride, 0, 1, ceil_mode)
-    (image,) = floating(image)
+    image = real_image(image)
     dtype = image.type.dtype
     wide = image.astype(FLOAT32) if dtype.itemsize == 2 else image
     # Even powers are smooth at 0, where abs is not.

@@ -74,6 +74,13 @@ def interpolate(
                 found=repr(mode),
             )
         target, scales = _target(image, size, scale_factor)
+        for have, want in zip(image.shape[2:], target, strict=True):
+            if have == 0 and want != 0:
+                raise ShapeError(
+                    "there is nothing to interpolate",
+                    expected="at least one element",
+                    found=image.describe(),
+                )
         if mode == "area":
             return result(renamed(adaptive_mean(image, target), name))
         if nearest:

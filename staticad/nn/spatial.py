@@ -10,7 +10,8 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
-from staticad_schema.errors import ArgumentError, ShapeError, UsageError
+from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
+from staticad_schema.handle import floating
 from staticad_schema.ops.windows import extent
 
 from .. import dimensions
@@ -55,6 +56,18 @@ def any_image(x: Tensor) -> Tensor:
     return x
 
 
+def real_image(x: Tensor) -> Any:
+    """The tensor as floats, of which integers become some.  Raises DTypeError for complex ones."""
+    if x.type.kind == "complex":
+        raise DTypeError(
+            "not real",
+            expected="a real dtype",
+            found=x.describe(),
+            hint="use real, imag or abs",
+        )
+    return floating(x)[0]
+
+
 def each(what: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
     """One int a spatial axis.  Raises UsageError, ArgumentError."""
     several = isinstance(value, tuple | list)
@@ -67,7 +80,7 @@ def each(what: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
         )
     if min(given) < least:
         raise ArgumentError(
-            f"a {what} is below {least}", expected=f"{least} or more", found=repr(value)
+            f"the {what} is below {least}", expected=f"{least} or more", found=repr(value)
         )
     return given
 
