@@ -14,10 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.attributes import is_symbolic
+from staticad_schema.attributes import is_symbolic, symbols_in
+from staticad_schema.binding import substitute
+from staticad_schema.calls import substituted
+from staticad_schema.dims import Size, symbol
 from staticad_schema.errors import PlanError, StaticadError, near_miss
 from staticad_schema.node import Node
-from staticad_schema.op import OPS
+from staticad_schema.op import FINDERS, OPS
+from staticad_schema.run_time_sizes import symbols_of_node
 from staticad_schema.types import TensorType
 
 from ..program import Program, empty_like, pruned, rewired
@@ -88,6 +92,9 @@ class _Walk:
         self.budget = Budget()
         self.depth = 0
         self.changed = False
+        # Symbols of sizes that a node finds which was merged with another, and the other's.
+        self.sizes: dict[str, Size] = {}
+        self.told = symbols_in(tuple(program.graph.types[s.value].shape for s in program.sources))
 
     def applied(self, name: str) -> None:
         """Note that a rewrite applied."""
@@ -102,6 +109,8 @@ class _Walk:
         indices: list[int] = []
         impure = {name for name, op in OPS.items() if op.effect != "pure"} | {"parameter", "group"}
         for node in graph.nodes:
+            if self.sizes:
+                node = self.renamed(node)
             start = len(out.types)
             inputs = tuple([values[v] for v in node.inputs])
             after = tuple([indices[i] for i in node.after]) if node.after else ()
@@ -116,6 +125,11 @@ class _Walk:
             if node.op in impure:
                 out.append_trusted(moved)
                 values.extend(moved.outputs)
+                continue
+            if node.op in FINDERS:
+                first = self.found(moved)
+                values.extend(range(first, first + len(node.types)))
+                indices[-1] = out.producers[first]
                 continue
             if len(node.types) != 1 or after:
                 # What waits for an effect stays a node of its own.
@@ -209,6 +223,33 @@ class _Walk:
         if key is not None:
             self.known[key] = start
         return start
+
+    def found(self, node: Node) -> int:
+        """The same for a node that finds sizes: of two of the same operands one finds both."""
+        own = node.finds
+        others = {
+            k: v for k, v in node.attributes.items() if k not in node.definition.run_time_sizes
+        }
+        key = "finder", node_key(node._replace(attributes=others))
+        start = self.known.get(key) if self.merges and self.told.isdisjoint(own) else None
+        if start is not None:
+            twin = self.out.nodes[self.out.producers[start]]
+            self.applied("merge")
+            self.sizes.update(zip(own, map(symbol, twin.finds), strict=True))
+            return start
+        start = len(self.out.types)
+        self.out.append_trusted(node._replace(start=start))
+        self.known.setdefault(key, start)
+        return start
+
+    def renamed(self, node: Node) -> Node:
+        """The node in terms of the sizes that are still found."""
+        if self.sizes.keys().isdisjoint(symbols_of_node(node)):
+            return node
+        types = tuple(
+            t.with_shape(substitute(size, self.sizes) for size in t.shape) for t in node.types
+        )
+        return node._replace(attributes=substituted(node.attributes, self.sizes), types=types)
 
     # ------------------------------------------------------------- what rules see
 
