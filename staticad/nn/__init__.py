@@ -104,13 +104,7 @@ from .pooling import (
     max_pool_with_indices,
     max_unpool,
 )
-from .rearranging import (
-    channel_shuffle,
-    depth_to_space,
-    pixel_shuffle,
-    pixel_unshuffle,
-    space_to_depth,
-)
+from .rearranging import channel_shuffle, depth_to_space, space_to_depth
 from .recurrent import gru, gru_cell, lstm, lstm_cell, recurrent_weights, rnn, rnn_cell
 from .regression import (
     gaussian_nll_loss,

@@ -70,32 +70,6 @@ def space_to_depth(
         return _moved(value, (n, c, h, b, w, b), order, (n, c * (b * b), h, w), name)
 
 
-def pixel_shuffle(x: Operand, /, upscale_factor: int, *, name: str | None = None) -> Tensor:
-    """`depth_to_space` in mode "CRD" (Shi et al. 2016).
-
-    >>> import staticad as sad
-    >>> with sad.Graph():
-    ...     y = sad.nn.pixel_shuffle(sad.zeros((1, 8, 3, 3)), 2)
-    >>> y.shape
-    (1, 2, 6, 6)
-    """
-    with asking("pixel_shuffle", name):
-        return depth_to_space(x, upscale_factor, mode="CRD", name=name)
-
-
-def pixel_unshuffle(x: Operand, /, downscale_factor: int, *, name: str | None = None) -> Tensor:
-    """`space_to_depth` in mode "CRD": what undoes `pixel_shuffle`.
-
-    >>> import staticad as sad
-    >>> with sad.Graph():
-    ...     y = sad.nn.pixel_unshuffle(sad.zeros((1, 2, 6, 6)), 2)
-    >>> y.shape
-    (1, 8, 3, 3)
-    """
-    with asking("pixel_unshuffle", name):
-        return space_to_depth(x, downscale_factor, mode="CRD", name=name)
-
-
 def channel_shuffle(x: Operand, /, groups: int, *, name: str | None = None) -> Tensor:
     """The channels of (n, c, ...) in turn from each of so many groups (Zhang et al. 2018).
 
