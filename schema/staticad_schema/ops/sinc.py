@@ -43,7 +43,8 @@ def _derivative(f: Any, x: Any, order: int) -> Any:
     z = x * math.pi
     whole = f.round(x)
     # sin(pi x) from the distance to the nearest integer, which is exact.
-    turn, odd = (x - whole) * math.pi, f.remainder(whole, 2.0) != 0
+    turn, half = (x - whole) * math.pi, whole * 0.5
+    odd = f.round(half) != half
     sine = f.sin(turn)
     sine = f.where(odd, -sine, sine)
     far = sine / z

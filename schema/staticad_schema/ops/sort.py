@@ -77,12 +77,15 @@ _PART = 8
 def _first(keys: Array, k: int) -> Array:
     """The indices of the k first elements of the stable order along the last axis, ascending."""
     border = np.partition(keys, k - 1, -1)[..., k - 1 : k]
-    # What is not after the border but for its equals: all of it is wanted.
-    before = (keys < border) | (np.isnan(border) & ~np.isnan(keys))
-    level = (keys == border) | (np.isnan(border) & np.isnan(keys))
-    missing = k - np.count_nonzero(before, -1, keepdims=True)
-    chosen = before | (level & (np.cumsum(level, -1) <= missing))
-    return np.nonzero(chosen)[-1].reshape(*keys.shape[:-1], k)
+    # Nothing is behind a NaN.
+    chosen = (keys <= border) | np.isnan(border)
+    if np.count_nonzero(chosen) > border.size * k:
+        # Of the border's equals as many as are missing.
+        level = (keys == border) | (np.isnan(border) & np.isnan(keys))
+        before = chosen & ~level
+        missing = k - np.count_nonzero(before, -1, keepdims=True)
+        chosen = before | (level & (np.cumsum(level, -1) <= missing))
+    return (np.flatnonzero(chosen) % keys.shape[-1]).reshape(*keys.shape[:-1], k)
 
 
 def _top_k(x: Array, *, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
