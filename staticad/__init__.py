@@ -61,6 +61,7 @@ from .ops.arithmetic import (
 from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.contractions import dot, inner, kron, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
+from .ops.curves import diff, interp, polyval, trapezoid, vander
 from .ops.diagonals import (
     diag,
     diag_embed,
@@ -98,8 +99,30 @@ from .ops.joining import (
     stack,
     vstack,
 )
+from .ops.nan_reductions import nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from .ops.padding import pad
-from .ops.reductions import all, any, argmax, argmin, logsumexp, max, mean, min, prod, std, sum, var
+from .ops.quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
+from .ops.reductions import (
+    all,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    logsumexp,
+    max,
+    mean,
+    min,
+    prod,
+    ptp,
+    sum,
+)
 from .ops.reordering import (
     flip,
     fliplr,
@@ -166,6 +189,7 @@ from .ops.sources import (
     zeros_like,
 )
 from .ops.splitting import array_split, dsplit, hsplit, split, unstack, vsplit
+from .ops.statistics import average, corrcoef, cov, std, var
 from .ops.vectors import cross, matvec, vdot, vecdot, vecmat
 from .recorder import GrowthWarning
 from .tensor import Tensor
@@ -213,8 +237,14 @@ __all__ = [
     # order
     "argsort", "digitize", "searchsorted", "sort", "top_k",
     # along axes
-    "all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std", "sum",
-    "var",
+    "all", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "min", "prod",
+    "ptp", "sum",
+    # statistics
+    "average", "corrcoef", "cov", "median", "percentile", "quantile", "std", "var",
+    "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile",
+    "nanstd", "nansum", "nanvar",
+    # curves
+    "diff", "interp", "polyval", "trapezoid", "vander",
     # contractions
     "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace",
     "vdot", "vecdot", "vecmat",

@@ -28,7 +28,6 @@ EQUIVALENTS = {
     "e": "math.e", "pi": "math.pi", "inf": "math.inf", "nan": "math.nan", "newaxis": "None",
     "geomspace": "sad.exp(sad.linspace(math.log(start), math.log(stop), n))",
     "logspace": "10 ** sad.linspace(start, stop, n)",
-    "vander": "x[:, None] ** sad.arange(n)",
     **{name: f"sad.constant(np.{name}(n))"
        for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")},
     # --- Elementwise
@@ -62,7 +61,6 @@ EQUIVALENTS = {
     "apply_over_axes": "f(x, axis=(0, 1))",
     "argpartition": "sad.argsort, or sad.top_k", "partition": "sad.sort, or sad.top_k",
     "lexsort": "sad.argsort by one key after the other: it is stable",
-    "polyval": "Horner's rule: for c in p: y = y * x + c",
     "cumsum": "sad.cumulative_sum", "cumprod": "sad.cumulative_prod",
     "trim_zeros": "x[i : j + 1], i and j the ends of sad.flatnonzero(x)",
     # --- Choosing

@@ -1,4 +1,4 @@
-"""Sums, extrema and statistics along axes.
+"""Sums, extrema and places along axes.
 
 axis is an int, several, or None for all; keepdims leaves reduced axes with size 1.
 """
@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import UsageError
-from staticad_schema.handle import floating
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, FLOAT32, REAL_OF, WIDENED, DType
+from staticad_schema.types import BOOL
 
 from .. import dimensions, methods
 from ..building import build
 from ..dimensions import Axis
-from ..numbers import is_real
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
-__all__ = ["all", "any", "argmax", "argmin", "logsumexp", "max", "mean", "min", "prod", "std"]
-__all__ += ["sum", "var"]
+__all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "min"]
+__all__ += ["prod", "ptp", "sum"]
 
 
 def sum(
@@ -211,91 +208,41 @@ def mean(
         return result(methods.mean(tensor("mean", x), axis, keepdims, name))
 
 
-def var(
-    x: Operand,
-    /,
-    *,
-    axis: Axis = None,
-    correction: float = 0.0,
-    keepdims: bool = False,
-    name: str | None = None,
+def count_nonzero(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean squared distance from the mean, over n - correction; float32 for integers.
+    """How many elements are not 0, int64; NaN is not 0.
 
-    x: numbers or bools; of complex numbers the result is real.  axis, keepdims: as in `sum`.
-    correction: 0 for the variance of these numbers, 1 for an estimate from a sample.
+    x: any dtype.  axis, keepdims: as in `sum`.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
-    ...     y = sad.var([1.0, 2.0, 3.0], correction=1)
+    ...     y = sad.count_nonzero([[0, 7], [3, 5]], axis=1)
     >>> sad.Session(graph).run(y)
-    array(1., dtype=float32)
+    array([1, 2])
     """
-    with asking("var", name):
-        (value,) = floating(tensor("var", x))
-        operands = _spread(value, axis, correction, keepdims)
-        dtype = _real(value.type.dtype)
-        if operands[0].type.dtype == dtype:
-            return result(build("divide", operands, label=name))
-        # Only the variance is rounded to a half float, not what it is computed from.
-        return result(methods.cast(build("divide", operands), dtype, name))
+    with asking("count_nonzero", name):
+        counted = tensor("count_nonzero", x).astype(BOOL)
+        return result(methods.reduce("sum", counted, axis, keepdims, name))
 
 
-def std(
-    x: Operand,
-    /,
-    *,
-    axis: Axis = None,
-    correction: float = 0.0,
-    keepdims: bool = False,
-    name: str | None = None,
+def ptp(
+    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The square root of `var`; where that is 0, the gradient is 0.
+    """The largest element minus the smallest; small integers wrap, as NumPy's do.
 
-    x, axis, correction, keepdims: as in `var`.
+    x, axis, keepdims, errors: as in `max`.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
-    ...     y = sad.std([1.0, 5.0])
+    ...     y = sad.ptp([[4.0, 9.0], [2.0, 10.0]], axis=1)
     >>> sad.Session(graph).run(y)
-    array(2., dtype=float32)
+    array([5., 8.], dtype=float32)
     """
-    with asking("std", name):
-        (value,) = floating(tensor("std", x))
-        variance = build("divide", _spread(value, axis, correction, keepdims))
-        # sqrt's slope at 0 is infinite: of equal elements the root of 1 is taken, then dropped.
-        flat = build("equal", (variance, 0))
-        root = build("sqrt", (build("where", (flat, variance.coerce(1), variance)),))
-        deviation = build("where", (flat, variance.coerce(0), root))
-        return result(methods.cast(deviation, _real(value.type.dtype), name))
-
-
-def _real(dtype: DType) -> DType:
-    """The dtype of the real part of an inexact dtype."""
-    return REAL_OF.get(dtype, dtype)
-
-
-def _spread(x: Any, axis: Axis, correction: float, keepdims: bool) -> tuple[Any, Any]:
-    """The sum of the squared distances from the mean, and what a variance divides it by.
-
-    Both in float32 for half floats.
-    """
-    if not is_real(correction):
-        raise UsageError("not a correction", expected="a number", found=f"{correction!r:.80}")
-    wide = x.astype(FLOAT32) if x.type.dtype in WIDENED else x
-    axes = dimensions.axes_of(axis, x.type.ndim)
-    distance = wide - methods.mean(wide, axes, True)
-    if x.type.kind == "complex":
-        real, imaginary = build("real", (distance,)), build("imag", (distance,))
-        square = build("square", (real,)) + build("square", (imaginary,))
-    else:
-        square = build("square", (distance,))
-    total = build("sum", (square,), {"axis": axes, "keepdims": bool(keepdims)})
-    length = methods.count(wide, axes, total.type.dtype)
-    if correction:
-        # Over too few elements: 0/0 or x/0, as the standard leaves open.
-        length = build("maximum", (length - float(correction), length.coerce(0)))
-    return total, length
+    with asking("ptp", name):
+        value = tensor("ptp", x)
+        top, low = (methods.reduce(op, value, axis, keepdims) for op in ("max", "min"))
+        return result(build("subtract", (top, low), label=name))
 
 
 def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str | None) -> Tensor:
