@@ -169,7 +169,7 @@ def _dropped(
     row = arange(keys)
     eye = build("equal", (build("reshape", (row,), {"shape": (keys, 1)}), row))
     weights = build("attention", (query, key, eye.astype(query.type.dtype), bias), attributes)
-    return build("matmul_no_nan", (dropout(weights, rate, training), value))
+    return build("matmul_no_nan", (dropout(weights, rate, training), value), {"value": True})
 
 
 def multi_head_attention(

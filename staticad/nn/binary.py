@@ -13,9 +13,9 @@ from staticad_schema.sites import asking
 
 from .. import dimensions, methods
 from ..building import build
-from ..operands import Operand, result
+from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .floats import floats, widened
+from .floats import widened
 from .reduction import Reduction, check_reduction, of_one_shape, reduced
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
@@ -88,7 +88,8 @@ def binary_cross_entropy_with_logits(
 def _positive(asked: str, pos_weight: Operand | None, x: Tensor) -> Any:
     if pos_weight is None:
         return None
-    _, factor = floats(asked, x, pos_weight)
+    given = pos_weight if isinstance(pos_weight, Tensor) else x.coerce(pos_weight)
+    factor = tensor(asked, given, graph_of(asked, x)).astype(x.dtype)
     lead = x.ndim - factor.ndim
     if lead < 0 or any(
         a != 1 and dims.same_size(a, b) is False

@@ -198,9 +198,6 @@ def _interleaved(labels: Any, blank: int) -> Any:
 def _shifted(x: Any, by: int, value: Any) -> Any:
     """The last axis moved to the right, `value` where it falls free."""
     batch, size = x.type.shape
-    if isinstance(size, int) and size <= by:
-        return build("broadcast_to", (value,), {"shape": x.type.shape})
     free = build("broadcast_to", (value,), {"shape": (batch, by)})
-    kept = build("slice", (x,), {"slices": ((None, None, 1), (0, size - by, 1))})
-    joined = build("concat", (free, kept), {"axis": 1})
-    return build("reshape", (joined,), {"shape": (batch, size)})
+    joined = build("concat", (free, x), {"axis": 1})
+    return build("slice", (joined,), {"slices": ((None, None, 1), (None, size, 1))})

@@ -51,18 +51,27 @@ SAMPLES: Table = {
         ),
     ],
     "matmul_no_nan": [
-        Sample((normal(2, 3), normal(3, 4))),
-        Sample((normal(2, 1, 2, 3), normal(3, 3, 2))),
-        Sample((normal(2, 0), normal(0, 4))),
-        Sample((normal(2, 1), normal(1, 1))),
-        *over(FLOATS, lambda d: Sample((normal(2, 3).astype(d), normal(3, 4).astype(d)))),
-        Sample(
-            (
-                real([1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]),
-                real([1.0, 2.0], [INF, 3.0], [NAN, -INF]),
-            ),
-            smooth=False,
-            expected=real([1.0, 2.0], [INF, 5.0], [NAN, -INF]),
+        *(Sample((normal(2, 3), normal(3, 4)), {"value": v}) for v in (False, True)),
+        Sample((normal(2, 1, 2, 3), normal(3, 3, 2)), {"value": True}),
+        Sample((normal(2, 0), normal(0, 4)), {"value": True}),
+        Sample((normal(2, 1), normal(1, 1)), {"value": True}),
+        *over(
+            FLOATS,
+            lambda d: Sample((normal(2, 3).astype(d), normal(3, 4).astype(d)), {"value": True}),
+        ),
+        *(
+            Sample(
+                (
+                    real([1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]),
+                    real([1.0, 2.0], [INF, 3.0], [NAN, -INF]),
+                ),
+                {"value": v},
+                smooth=False,
+                expected=real([1.0, 2.0], [INF, 5.0], [NAN, -INF])
+                if v
+                else real([NAN, NAN], [NAN, NAN], [NAN, -INF]),
+            )
+            for v in (False, True)
         ),
     ],
     "attention": [

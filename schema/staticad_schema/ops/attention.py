@@ -28,9 +28,9 @@ def _turned(x: Any) -> Any:
     return permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
 
 
-def _matmul_no_nan(a: Array, b: Array) -> Array:
+def _matmul_no_nan(a: Array, b: Array, *, value: bool) -> Array:
     finite = np.isfinite(b)
-    if finite.all():
+    if not value or finite.all():
         return np.asarray(np.matmul(a, b))
     result = np.matmul(a, np.where(finite, b, b.dtype.type(0)))
     # What is not finite is added row by row of b: few are expected.
@@ -42,15 +42,15 @@ def _matmul_no_nan(a: Array, b: Array) -> Array:
 
 
 def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return matmul_no_nan(g, _turned(b))
+    return matmul_no_nan(g, _turned(b), value=True)
 
 
 def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return _turned(matmul_no_nan(_turned(g), a))
+    return _turned(matmul_no_nan(_turned(g), a, value=True))
 
 
-def _batch_matmul(a: Any, b: Any, batched: Sequence[bool]) -> Any:
-    return matmul_no_nan(*aligned((a, b), batched))
+def _batch_matmul(a: Any, b: Any, batched: Sequence[bool], *, value: bool) -> Any:
+    return matmul_no_nan(*aligned((a, b), batched), value=value)
 
 
 @op(
@@ -60,8 +60,11 @@ def _batch_matmul(a: Any, b: Any, batched: Sequence[bool]) -> Any:
     batch=_batch_matmul,
     widen=True,
 )
-def matmul_no_nan(a: Operand, b: Operand) -> TensorType:
-    """The product of (stacks of) matrices, to which a 0 of a adds nothing, even times NaN."""
+def matmul_no_nan(a: Operand, b: Operand, *, value: bool) -> TensorType:
+    """The product of (stacks of) matrices, through which a cotangent of 0 stays 0.
+
+    value: a 0 of a adds nothing to the product itself either, even times NaN.
+    """
     check_kind(FLOATING, a, b)
     same_dtype((a, b))
     _matrices((a, b), "a and b")
@@ -90,7 +93,8 @@ def _causal(scores: Any) -> Any:
 
 def _weights(query: Any, key: Any, bias: Any, causal: bool, scale: float) -> tuple[Any, Any | None]:
     """What each query takes of each value, and which it may take at all (None: any)."""
-    scores = e.multiply(matmul(query, _turned(key)), query.coerce(scale))
+    products = matmul_no_nan(query, _turned(key), value=False)
+    scores = e.multiply(products, query.coerce(scale))
     keep = _causal(scores) if causal else None
     if constant_scalar(bias) != 0:
         allowed = e.greater(bias, bias.coerce(float("-inf")))
@@ -107,7 +111,7 @@ def _attention_expansion(
     query: Any, key: Any, value: Any, bias: Any, *, causal: bool, scale: float
 ) -> Any:
     weights, keep = _weights(query, key, bias, causal, scale)
-    return matmul(weights, value) if keep is None else matmul_no_nan(weights, value)
+    return matmul(weights, value) if keep is None else matmul_no_nan(weights, value, value=True)
 
 
 def _attention(
@@ -122,7 +126,7 @@ def _attention(
     if keep.all():
         return np.asarray(np.matmul(_meaning("softmax")(scores, axis=axis), value))
     weights = _meaning("masked_softmax")(scores, keep, axis=axis)
-    return _matmul_no_nan(weights, value)
+    return _matmul_no_nan(weights, value, value=True)
 
 
 def _meaning(name: str) -> Any:
@@ -149,12 +153,12 @@ def _grad_attention(
     dtype = query.type.dtype
     query, key, value, bias, g = map(_wide, (query, key, value, bias, g))
     weights, keep = _weights(query, key, bias, causal, scale)
-    d_value = _turned(matmul_no_nan(_turned(g), weights))
-    d_scores = _changed_weights(weights, keep, matmul(g, _turned(value)))
+    d_value = _turned(matmul_no_nan(_turned(g), weights, value=True))
+    d_scores = _changed_weights(weights, keep, matmul_no_nan(g, _turned(value), value=False))
     scaled = e.multiply(d_scores, query.coerce(scale))
     # A score that was masked out has no part in either, whatever key or query it was of.
-    d_query = matmul_no_nan(scaled, key)
-    d_key = matmul_no_nan(_turned(scaled), query)
+    d_query = matmul_no_nan(scaled, key, value=True)
+    d_key = matmul_no_nan(_turned(scaled), query, value=True)
     found = (d_query, d_key, d_value, d_scores)
     return tuple(d.astype(dtype) for d in found)
 
@@ -181,12 +185,12 @@ def _jvp_attention(
         parts.append(e.multiply(matmul(query, _turned(t_key)), query.coerce(scale)))
     if t_bias is not None:
         parts.append(t_bias)
-    result: Any = None if t_value is None else matmul_no_nan(weights, t_value)
+    result: Any = None if t_value is None else matmul_no_nan(weights, t_value, value=True)
     if parts:
         change = parts[0]
         for part in parts[1:]:
             change = e.add(change, part)
-        moved = matmul_no_nan(_changed_weights(weights, keep, change), value)
+        moved = matmul_no_nan(_changed_weights(weights, keep, change), value, value=True)
         result = moved if result is None else e.add(result, moved)
     return result.astype(dtype)
 

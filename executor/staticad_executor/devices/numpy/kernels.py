@@ -77,6 +77,21 @@ def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     return Kernel(np.matmul, False, "BLAS" if operands[0].kind in ("float", "complex") else "loops")
 
 
+def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    if not attributes["value"]:
+        return _matmul(attributes, operands, outputs)
+    meaning: Any = OPS["matmul_no_nan"].numpy
+
+    def run(a: Array, b: Array, out: Array) -> None:
+        # A sum is finite only if all of it is.
+        if np.isfinite(np.add.reduce(b, None)):
+            np.matmul(a, b, out)
+        else:
+            np.copyto(out, meaning(a, b, value=True))
+
+    return Kernel(run, False, "BLAS")
+
+
 def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
     def make(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
         axis, keepdims = attributes["axis"], attributes["keepdims"]
@@ -180,6 +195,7 @@ def _reshape(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made
 
 _MAKERS: dict[str, Maker] = {
     "matmul": _matmul,
+    "matmul_no_nan": _matmul_no_nan,
     "sum": _reduction(np.add, True),
     "prod": _reduction(np.multiply, True),
     "max": _reduction(np.maximum, False),
