@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from staticad_schema import dims
-from staticad_schema.dims import Size
+from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ShapeError
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
@@ -197,8 +197,9 @@ def fill_diagonal(x: Operand, value: Operand, /, *, name: str | None = None) -> 
 # ------------------------------------------------------------------ triangles
 
 
-def _below(graph: Any, rows: Size, columns: Size, k: int) -> Any:
+def _below(graph: Any, shape: Shape, k: int) -> Any:
     """Where a matrix's column is at most k right of the main diagonal."""
+    rows, columns = shape[-2:]
     row = graph.source("iota", {"shape": (rows, 1), "axis": 0, "dtype": INT64})
     column = graph.source("iota", {"shape": (1, columns), "axis": 1, "dtype": INT64})
     return build("less_equal", (column, row + k if k else row))
@@ -219,7 +220,7 @@ def tril(x: Operand, /, k: int = 0, *, name: str | None = None) -> Tensor:
     with asking("tril", name):
         value = tensor("tril", x)
         _matrix(value)
-        kept = _below(value.graph, *value.shape[-2:], dimensions.integer(k))
+        kept = _below(value.graph, value.shape, dimensions.integer(k))
         return result(build("where", (kept, value, value.coerce(False)), label=name))
 
 
@@ -238,7 +239,7 @@ def triu(x: Operand, /, k: int = 0, *, name: str | None = None) -> Tensor:
     with asking("triu", name):
         value = tensor("triu", x)
         _matrix(value)
-        gone = _below(value.graph, *value.shape[-2:], dimensions.integer(k) - 1)
+        gone = _below(value.graph, value.shape, dimensions.integer(k) - 1)
         return result(build("where", (gone, value.coerce(False), value), label=name))
 
 
@@ -263,7 +264,7 @@ def tri(
     with asking("tri", name):
         rows = dimensions.size(n)
         columns = rows if m is None else dimensions.size(m)
-        ones = _below(current_graph("tri"), rows, columns, dimensions.integer(k))
+        ones = _below(current_graph("tri"), (rows, columns), dimensions.integer(k))
         return result(methods.cast(ones, as_dtype(dtype), name))
 
 

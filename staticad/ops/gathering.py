@@ -358,16 +358,17 @@ def ravel_multi_index(
     """
     with asking("ravel_multi_index", name):
         sizes = dimensions.shape_of(shape)
-        if not isinstance(coordinates, Sequence) or len(coordinates) != len(sizes) or not sizes:
+        given: Any = coordinates
+        if not isinstance(given, tuple | list) or len(given) != len(sizes) or not sizes:
             raise ShapeError(
                 "not one tensor of coordinates an axis",
                 expected=f"{len(sizes)} for {shape_text(sizes)}" if sizes else "a shape with axes",
                 found=f"{coordinates!r:.80}",
             )
-        graph = graph_of("ravel_multi_index", *coordinates)
+        graph = graph_of("ravel_multi_index", *given)
         total: Any = None
-        for size, given in zip(sizes, coordinates, strict=True):
-            place: Any = positions("ravel_multi_index", given, graph).astype(INT64)
+        for size, each in zip(sizes, given, strict=True):
+            place: Any = positions("ravel_multi_index", each, graph).astype(INT64)
             total = place if total is None else total * size + place
         return result(renamed(total, name))
 

@@ -162,7 +162,8 @@ def rot90(
     """
     with asking("rot90", name):
         value = tensor("rot90", x)
-        plane = tuple(axes) if isinstance(axes, tuple | list) else (axes,)
+        given: Any = axes
+        plane = tuple(given) if isinstance(given, tuple | list) else (given,)
         chosen = dimensions.axes_of(plane, value.ndim)
         if len(chosen) != 2:
             raise ShapeError("not a plane", expected="two axes", found=str(axes))

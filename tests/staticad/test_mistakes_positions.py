@@ -38,6 +38,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "permute by a number": ("not an order of axes", lambda x, i: s.permute_dims(x, 1)),
     "turn in a line": ("twice", lambda x, i: s.rot90(x, 1, (0, 0))),
     "turn in a body": ("not a plane", lambda x, i: s.rot90(x[None], 1, (0, 1, 2))),
+    "turn about one axis": ("not a plane", lambda x, i: s.rot90(x, 1, 0)),
     "turn by half": ("not an integer", lambda x, i: s.rot90(x, 0.5)),
     "roll too many": ("not one shift", lambda x, i: s.roll(x, (1, 2, 3), (0, 1))),
     "roll no axis": ("no axis 2", lambda x, i: s.roll(x, 1, 2)),
@@ -115,6 +116,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "put another shape": ("broadcast", lambda x, i: s.scatter_elements(x, [[0]], [[1.0, 2.0]])),
     "coordinates of fewer axes": ("an axis", lambda x, i: s.ravel_multi_index((i,), (2, 3))),
     "coordinates of no axes": ("an axis", lambda x, i: s.ravel_multi_index((), ())),
+    "coordinates in a tensor": ("an axis", lambda x, i: s.ravel_multi_index(i, (2, 3))),
     "unravel floats": ("positions are integers", lambda x, i: s.unravel_index(x, (2, 3))),
     # segments and bins
     "segments of other rows": ("one segment each", lambda x, i: s.segment_sum(x, [0, 1, 2], 3)),

@@ -226,7 +226,7 @@ def test_H22_where_sums_per_operand() -> None:
 
 # ---------------------------------------------------------------- segments
 
-SEGMENTS = {
+SEGMENTS: dict[str, tuple[Any, Any, float]] = {
     "sum": (sad.segment_sum, np.sum, 0.0),
     "mean": (sad.segment_mean, np.mean, np.nan),
     "prod": (sad.segment_prod, np.prod, 1.0),

@@ -25,6 +25,11 @@ def symbolic_placeholder(dtype: str, shape: tuple[int, ...]) -> Any:
     return sad.placeholder(dtype, tuple(f"n{n}" for n in shape))
 
 
+def by(owner: Any, name: str, *arguments: Any, **named: Any) -> Move:
+    """A function of an owner with arguments behind the tensor."""
+    return lambda x: getattr(owner, name)(x, *arguments, **named)
+
+
 MOVES: dict[str, tuple[Move, Move, tuple[int, ...]]] = {
     "transpose": (lambda x: sad.transpose(x), np.transpose, (2, 3, 4)),
     "transpose of axes": (
@@ -34,11 +39,7 @@ MOVES: dict[str, tuple[Move, Move, tuple[int, ...]]] = {
     ),
     "swapaxes": (lambda x: sad.swapaxes(x, 0, -1), lambda x: np.swapaxes(x, 0, -1), (2, 3, 4)),
     **{
-        f"rot90 {k} {axes}": (
-            lambda x, k=k, a=axes: sad.rot90(x, k, a),
-            lambda x, k=k, a=axes: np.rot90(x, k, a),
-            (2, 3, 4),
-        )
+        f"rot90 {k} {axes}": (by(sad, "rot90", k, axes), by(np, "rot90", k, axes), (2, 3, 4))
         for k in (-1, 0, 1, 2, 3, 6)
         for axes in ((0, 1), (1, 0), (2, 0))
     },
@@ -92,21 +93,13 @@ MOVES: dict[str, tuple[Move, Move, tuple[int, ...]]] = {
     ),
     "tile": (lambda x: sad.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3)), (2, 3)),
     **{
-        f"{name} {k} of {shape}": (
-            lambda x, n=name, k=k: getattr(sad, n)(x, k),
-            lambda x, n=name, k=k: getattr(np, n)(x, k),
-            shape,
-        )
+        f"{name} {k} of {shape}": (by(sad, name, k), by(np, name, k), shape)
         for name in ("tril", "triu")
         for k in (-4, -1, 0, 1, 5)
         for shape in ((3, 3), (2, 2, 4), (0, 3))
     },
     **{
-        f"diagonal {k} of {shape}": (
-            lambda x, k=k: sad.diagonal(x, k),
-            lambda x, k=k: np.diagonal(x, k),
-            shape,
-        )
+        f"diagonal {k} of {shape}": (by(sad, "diagonal", k), by(np, "diagonal", k), shape)
         for k in (-5, -1, 0, 2)
         for shape in ((3, 3), (2, 4), (3, 2, 2), (0, 3))
     },
@@ -116,7 +109,7 @@ MOVES: dict[str, tuple[Move, Move, tuple[int, ...]]] = {
         (3, 2, 4),
     ),
     **{
-        f"diag {k} of {shape}": (lambda x, k=k: sad.diag(x, k), lambda x, k=k: np.diag(x, k), shape)
+        f"diag {k} of {shape}": (by(sad, "diag", k), by(np, "diag", k), shape)
         for k in (-2, 0, 1)
         for shape in ((3,), (1,), (0,), (3, 4))
     },
@@ -214,6 +207,10 @@ def test_dtypes_stay(name: str, dtype: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+def grid(owner: Any, indexing: str) -> Callable[..., Any]:
+    return lambda *v: owner.stack(owner.meshgrid(*v, indexing=indexing))
+
+
 JOINS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "hstack of vectors": (lambda *v: sad.hstack(v), lambda *v: np.hstack(v), ((2,), (3,))),
     "hstack of numbers": (lambda *v: sad.hstack(v), lambda *v: np.hstack(v), ((), ())),
@@ -240,8 +237,8 @@ JOINS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[tuple[int, 
     "block of one": (lambda a: sad.block(a), lambda a: np.block(a), ((2,),)),
     **{
         f"meshgrid {indexing} of {len(shapes)}": (
-            lambda *v, i=indexing: sad.stack(sad.meshgrid(*v, indexing=i)),
-            lambda *v, i=indexing: np.stack(np.meshgrid(*v, indexing=i)),
+            grid(sad, indexing),
+            grid(np, indexing),
             shapes,
         )
         for indexing in ("xy", "ij")
