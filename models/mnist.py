@@ -16,6 +16,7 @@ Array = np.ndarray[Any, Any]
 
 CLASSES = 10
 TEST_PER_CLASS = 100
+TRAIN = 4000
 
 
 class Digits(NamedTuple):
@@ -54,11 +55,27 @@ def select(digits: Digits, indices: Array) -> Digits:
     return chosen
 
 
-def batches(digits: Digits, size: int, epochs: int, seed: int) -> Iterator[Digits]:
-    """Batches of `size` in a new random order every epoch; what is left over is left out."""
+def batches(
+    digits: Digits, size: int, epochs: int, seed: int, *, shift: int = 0
+) -> Iterator[Digits]:
+    """Batches of `size` in a new random order every epoch; what is left over is left out.
+
+    shift: each image is moved by up to so many pixels in each direction, at random.
+    """
     rng = np.random.default_rng(seed)
     count = len(digits.labels)
     for _ in range(epochs):
         order = rng.permutation(count)
         for first in range(0, count - size + 1, size):
-            yield select(digits, order[first : first + size])
+            batch = select(digits, order[first : first + size])
+            yield batch if not shift else batch._replace(images=shifted(batch.images, shift, rng))
+
+
+def shifted(images: Array, most: int, rng: np.random.Generator) -> Array:
+    """Each image moved by up to `most` pixels in each direction; what comes in is empty."""
+    count, width = len(images), 28
+    padded = np.pad(images.reshape(count, width, width), ((0, 0), (most, most), (most, most)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (width, width), axis=(1, 2))
+    down, right = rng.integers(0, 2 * most + 1, (2, count))
+    moved: Array = windows[np.arange(count), down, right].reshape(count, -1)
+    return moved
