@@ -177,8 +177,10 @@ class _Sampler:
 def _mirrored(place: Any, last: Any, align: bool) -> Any:
     """The coordinate with the image mirrored at its edges, again and again."""
     low, span = (0.0, last) if align else (-0.5, last + 1.0)
-    if isinstance(span, float) and span == 0.0:
-        return place * 0.0
+    # One element alone is everywhere; what is clipped later does not matter here.
+    span = (
+        build("maximum", (span, span.coerce(1.0))) if isinstance(span, Tensor) else max(span, 1.0)
+    )
     distance = build("abs", (place - low,))
     turns = build("floor", (distance / span,))
     rest = distance - turns * span
