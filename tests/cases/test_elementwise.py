@@ -93,11 +93,6 @@ def test_A15_x_times_root_of_x() -> None:
     assert grad(lambda x: x**1.5, [0.0]).tolist() == [0]
 
 
-def test_A18_std_of_one_element() -> None:
-    assert value(lambda x: sad.std(x), [3.5]) == 0
-    assert grad(lambda x: sad.std(x), [3.5]).tolist() == [0]
-
-
 def test_A21_maximum_with_zero() -> None:
     points = np.array([0.0, 1e-45, -1e-45], np.float32)
     assert grad(lambda x: sad.maximum(x, 0), points).tolist() == [0.5, 1, 0]

@@ -87,7 +87,8 @@ def test_vecdot(a: tuple[int, ...], b: tuple[int, ...], axis: int, dtype: str) -
     x, y = normal(*a, dtype=dtype), normal(*b, dtype=dtype)
 
     def reference(x: Array, y: Array) -> Array:
-        return np.asarray(np.vecdot(x, y, axis=axis))
+        vecdot: Any = np.vecdot
+        return np.asarray(vecdot(x, y, axis=axis))
 
     check(lambda x, y: sad.vecdot(x, y, axis=axis), reference, x, y)
 
