@@ -63,6 +63,7 @@ METHODS = {
         " memory_in_use close",
     ),
     "optimizer": (sad.optimizers.Optimizer, "minimize apply step learning_rate"),
+    "averages": (sad.optimizers.Average, "update average evaluate"),
 }
 # Made by functions, not by calling them.
 NOT_CALLED = (sad.Tensor, sad.Variable, sad.Effect, sad.Dim, BaseException)

@@ -27,6 +27,7 @@ CLASSES = (
     staticad.Dim,
     staticad.Effect,
     optimizers.Optimizer,
+    optimizers.Average,
 )
 
 

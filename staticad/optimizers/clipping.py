@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -47,8 +47,14 @@ def global_norm(cotangents: Sequence[Tensor], *, name: str | None = None) -> Ten
         return result(renamed(norm(stack(lengths)) if len(lengths) > 1 else lengths[0], name))
 
 
-def clip_by_value(cotangents: Sequence[Tensor], low: float, high: float) -> list[Tensor]:
+@overload
+def clip_by_value(cotangents: Tensor, low: float, high: float) -> Tensor: ...
+@overload
+def clip_by_value(cotangents: Sequence[Tensor], low: float, high: float) -> list[Tensor]: ...
+def clip_by_value(cotangents: Tensor | Sequence[Tensor], low: float, high: float) -> Any:
     """Each element of each tensor brought between `low` and `high`; NaN stays.
+
+    cotangents: a list of tensors, for a list; or a tensor, for a tensor.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -62,11 +68,17 @@ def clip_by_value(cotangents: Sequence[Tensor], low: float, high: float) -> list
             raise ArgumentError(
                 "the bounds are out of order", expected="low <= high", found=f"{low!r} and {high!r}"
             )
-        return [result(clip(g, *bounds)) for g in _gradients(cotangents)]
+        return _each(cotangents, lambda g: result(clip(g, *bounds)))
 
 
-def clip_by_norm(cotangents: Sequence[Tensor], limit: float) -> list[Tensor]:
+@overload
+def clip_by_norm(cotangents: Tensor, limit: float) -> Tensor: ...
+@overload
+def clip_by_norm(cotangents: Sequence[Tensor], limit: float) -> list[Tensor]: ...
+def clip_by_norm(cotangents: Tensor | Sequence[Tensor], limit: float) -> Any:
     """Each tensor scaled down so that its own 2-norm is at most `limit`.
+
+    cotangents: a list of tensors, for a list; or a tensor, for a tensor.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -77,7 +89,7 @@ def clip_by_norm(cotangents: Sequence[Tensor], limit: float) -> list[Tensor]:
     """
     with asking("clip_by_norm"):
         bound = positive("limit", limit)
-        return [_scaled(g, _shrinking(norm(g), bound)) for g in _gradients(cotangents)]
+        return _each(cotangents, lambda g: _scaled(g, _shrinking(norm(g), bound)))
 
 
 def clip_by_global_norm(cotangents: Sequence[Tensor], limit: float) -> list[Tensor]:
@@ -102,6 +114,13 @@ def clip_by_global_norm(cotangents: Sequence[Tensor], limit: float) -> list[Tens
         given = _gradients(cotangents)
         factor = _shrinking(global_norm(given), bound)
         return [_scaled(g, factor) for g in given]
+
+
+def _each(cotangents: Any, change: Callable[[Tensor], Tensor]) -> Any:
+    """The change of each tensor, or of the only one."""
+    if isinstance(cotangents, Tensor):
+        return change(_gradients([cotangents])[0])
+    return [change(g) for g in _gradients(cotangents)]
 
 
 def _shrinking(length: Any, bound: float) -> Any:

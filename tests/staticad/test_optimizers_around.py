@@ -88,6 +88,13 @@ def test_clip_by_norm_is_each_tensor_alone() -> None:
     assert found[1].tolist() == [0.5]
 
 
+def test_one_gradient_is_clipped_as_itself() -> None:
+    (g,) = evaluated(lambda gs: [clip_by_norm(gs[0], 1.0)], [3.0, 4.0])
+    np.testing.assert_allclose(g, [0.6, 0.8], rtol=1e-6)
+    (g,) = evaluated(lambda gs: [clip_by_value(gs[0], -1.0, 1.0)], [3.0, 0.5])
+    assert g.tolist() == [1.0, 0.5]
+
+
 def test_clip_by_value() -> None:
     (found,) = evaluated(lambda gs: clip_by_value(gs, -1, 0.5), [-3.0, 0.25, 3.0, np.nan])
     np.testing.assert_array_equal(found, np.array([-1, 0.25, 0.5, np.nan], "float32"))
