@@ -60,6 +60,7 @@ DECISIONS: dict[str, dict[str, Decision]] = {
     "where_log_guard.0": {
         "vjp0": Decision("torch", "the side that where does not take has gradient 0", {1: 0.0})
     },
+    "cummax.2": {"vjp0": Decision("torch", "the latest of equals takes all")},
     "cbrt.3": {"vjp0": Decision("jax", "limit: cbrt'(0) is +inf")},
     "logit.3": {"vjp0": LOGIT},
     "logit.4": {"vjp0": LOGIT},
