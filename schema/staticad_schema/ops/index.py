@@ -159,15 +159,21 @@ def gather(x: Operand, *indices: Operand, axes: Ints) -> TensorType:
     return x.with_shape(check_indexed(x, indices, axes))
 
 
-def rows_of(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]:
-    """A copy of x with the indexed axes first, and the flat positions on them in row-major
-    order.  Flat, because NumPy may visit broadcast indices in the order of their memory."""
-    front, places = _front(x, indices, axes)
-    out = np.array(front, order="C")
+def row_numbers(shape: Sequence[int], indices: Sequence[Array], axes: Ints) -> Array:
+    """The flat positions on the indexed axes of a tensor of that shape, in row-major order.
+
+    Flat, because NumPy may visit broadcast indices in the order of their memory.
+    """
     rows = np.zeros((), np.int64)
-    for place, size in zip(places, out.shape, strict=False):
-        rows = rows * size + place
-    return out, rows.reshape(-1)
+    for index, axis in zip(indices, axes, strict=True):
+        rows = rows * shape[axis] + in_range(index, shape[axis], axis)
+    return rows.reshape(-1)
+
+
+def rows_of(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Array]:
+    """A copy of x with the indexed axes first, and the flat positions on them."""
+    front = np.moveaxis(x, axes, range(len(axes)))
+    return np.array(front, order="C"), row_numbers(x.shape, indices, axes)
 
 
 def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:

@@ -14,7 +14,7 @@ from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.types import BOOL, WIDENED, Array, TensorType
 
-from . import nn, spatial
+from . import nn, scatter, spatial
 
 Function = Callable[..., Any]
 
@@ -193,6 +193,11 @@ def _reshape(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made
     return Kernel(run, False, "copy")
 
 
+def _scatter_add(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    run = scatter.scatter_add(attributes, operands)
+    return None if run is None else Kernel(run, False, "sparse product")
+
+
 _MAKERS: dict[str, Maker] = {
     "matmul": _matmul,
     "matmul_no_nan": _matmul_no_nan,
@@ -209,4 +214,5 @@ _MAKERS: dict[str, Maker] = {
     "one_hot": _one_hot,
     "pad": _pad,
     "reshape": _reshape,
+    "scatter_add": _scatter_add,
 }
