@@ -13,7 +13,7 @@ from ..building import build
 from ..operands import Operand, result, tensor
 from ..ops.elementwise import log_sigmoid, sigmoid, tanh
 from ..tensor import Tensor
-from .floats import computed, float_tensor, number
+from .floats import computed, flag, float_tensor, number
 
 __all__ = ["celu", "elu", "gelu", "log_sigmoid", "mish", "selu", "sigmoid", "silu", "softplus"]
 __all__ += ["softsign", "tanh", "tanh_shrink"]
@@ -31,7 +31,7 @@ def gelu(x: Operand, /, *, approximate: bool = False, name: str | None = None) -
     array([-0.159,  0.   ,  1.954], dtype=float32)
     """
     with asking("gelu", name):
-        attributes = {"approximate": bool(approximate)}
+        attributes = {"approximate": flag("approximate", approximate)}
         return result(build("gelu", (tensor("gelu", x),), attributes, label=name))
 
 

@@ -17,7 +17,8 @@ from ..operands import Operand, graph_of, result, tensor
 from ..ops.sources import arange
 from ..tensor import Tensor
 from .dropout import dropout
-from .floats import computed, float_tensor, floats, number, widened
+from .floats import computed, flag, float_tensor, floats, number, widened
+from .training import switch
 
 __all__ = ["multi_head_attention", "rotary_embedding", "scaled_dot_product_attention"]
 __all__ += ["sinusoidal_positions"]
@@ -64,6 +65,7 @@ def scaled_dot_product_attention(
     with asking(asked, name):
         rate = number("dropout_rate", dropout_rate, least=0, below=1)
         graph = graph_of(asked, query, key, value, mask)
+        on = switch(asked, training, graph)
         q, k, v = floats(asked, query, key, value)
         for operand in (q, k, v):
             if operand.ndim < 2:
@@ -85,9 +87,9 @@ def scaled_dot_product_attention(
         q, factor = _scaled(scale, q)
         if sharing is not None:
             q, k, v, bias = _regrouped(q, k, v, bias, *sharing)
-        attributes = {"causal": bool(causal), "scale": factor}
+        attributes = {"causal": flag("causal", causal), "scale": factor}
         if rate:
-            y = _dropped(q, k, v, bias, attributes, rate, training)
+            y = _dropped(q, k, v, bias, attributes, rate, on)
         else:
             y = build("attention", (q, k, v, bias), attributes)
         if sharing is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis
+from staticad_schema.shapes import broadcast_shapes, normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -19,7 +19,7 @@ from ..ops.sources import ones, zeros
 from ..tensor import Tensor
 from ..variable import Variable
 from .floats import floats, number, wide_dtype, widened
-from .normalization import along, normalized, scaled
+from .normalization import along, check_fits, fitted, normalized, scaled
 from .training import chosen, switch
 
 __all__ = ["batch_norm", "batch_norm_infer"]
@@ -72,9 +72,11 @@ def batch_norm(
         graph = value.graph
         assert isinstance(graph, Graph)
         on = switch("batch_norm", training, graph)
-        states = _states(graph, mean, variance, value, place, name)
-        # Statistics of half floats are float32.
+        number("epsilon", epsilon, least=0)
         scale, shift = (along(v, place, value) for v in (scale, shift))
+        given = [v.type.shape for v in (value, scale, shift) if v is not None]
+        check_fits(broadcast_shapes(given), value)
+        states = _states(graph, mean, variance, value, place, name)
         updates: list[Tensor] = []
         fresh = None
         if on is not False:
@@ -120,13 +122,7 @@ def batch_norm_infer(
         centre, spread = (tensor("batch_norm_infer", v, graph) for v in (mean, variance))
         scale, shift = (along(v, place, value) for v in (scale, shift))
         y = _inferred(value, centre, spread, scale, shift, place, epsilon)
-        if y.type.ndim != value.ndim:
-            raise ShapeError(
-                "the statistics have more axes than x",
-                expected=f"a vector of {value.shape[place]}",
-                found=f"{centre.describe()} and {spread.describe()}",
-            )
-        return result(renamed(y, name))
+        return result(renamed(fitted(y, value), name))
 
 
 def _operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any, Any]:

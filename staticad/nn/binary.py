@@ -15,7 +15,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .floats import widened
+from .floats import flag, widened
 from .reduction import Reduction, check_reduction, of_one_shape, reduced
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
@@ -140,7 +140,7 @@ def kl_div(
             asked, ("the log probabilities", "the target"), log_probabilities, target
         )
         logs, share = widened(p, q)
-        if log_target:
+        if flag("log_target", log_target):
             terms = build("multiply_no_nan", (share - logs, build("exp", (share,))))
         else:
             entropy = build("xlogy", (share, share))

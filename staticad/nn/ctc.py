@@ -16,7 +16,7 @@ from ..operands import Operand, graph_of, result, tensor
 from ..ops.control import assert_
 from ..ops.sources import arange
 from ..tensor import Tensor
-from .floats import float_tensor, widened
+from .floats import flag, float_tensor, widened
 from .reduction import Reduction, check_reduction
 
 __all__ = ["ctc_loss"]
@@ -77,7 +77,7 @@ def ctc_loss(
             names, steps, counts = _checked(logs, names, steps, counts, empty)
             (wide,) = widened(logs)
             losses = -_log_likelihood(wide, names, steps, counts, empty)
-        if zero_infinity:
+        if flag("zero_infinity", zero_infinity):
             endless = build("equal", (losses, math.inf))
             losses = build("where", (endless, losses.coerce(0.0), losses))
         if reduction == "none":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, DTypeError
+import numpy as np
+
+from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.types import FLOATING, WIDENED, DType
 
 from .. import methods
@@ -54,10 +57,13 @@ def number(
     above: float | None = None,
     least: float | None = None,
     below: float | None = None,
+    finite: bool = True,
 ) -> float:
     """A number of Python's in a range.  Raises UsageError, ArgumentError outside of it."""
     given = real(name, value)
     bounds = []
+    if finite:
+        bounds.append((math.isfinite(given), "finite"))
     if above is not None:
         bounds.append((given > above, f"above {above:g}"))
     if least is not None:
@@ -71,3 +77,24 @@ def number(
             found=f"{value!r}",
         )
     return given
+
+
+def flag(name: str, value: Any) -> bool:
+    """A bool.  Raises UsageError for anything else."""
+    if not isinstance(value, bool | np.bool_):
+        raise UsageError(
+            f"{name} is no bool",
+            expected="True or False",
+            found=f"{value!r:.80}, a {type(value).__name__}",
+        )
+    return bool(value)
+
+
+def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
+    """The value itself.  Raises ArgumentError unless it is one of the options."""
+    allowed = tuple(options)
+    if not isinstance(value, str | int) or value not in allowed:
+        raise ArgumentError(
+            f"not a {name}", expected=", ".join(map(repr, allowed)), found=f"{value!r:.80}"
+        )
+    return value

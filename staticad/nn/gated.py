@@ -12,7 +12,7 @@ from .. import dimensions
 from ..building import build
 from ..operands import Operand
 from ..tensor import Tensor
-from .floats import computed, float_tensor
+from .floats import computed, flag, float_tensor
 
 __all__ = ["geglu", "glu", "swiglu"]
 
@@ -76,11 +76,12 @@ def geglu(
     array([[  0., 500.]], dtype=float32)
     """
     with asking("geglu", name):
+        attributes = {"approximate": flag("approximate", approximate)}
         value, place = _halved("geglu", x, axis)
 
         def gate(v: Any) -> Any:
             first, second = _halves(v, place)
-            return build("gelu", (first,), {"approximate": bool(approximate)}) * second
+            return build("gelu", (first,), attributes) * second
 
         return computed(gate, value, label=name)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.errors import ArgumentError
 from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
@@ -17,7 +16,7 @@ from ..building import build
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
 from .classification import at_labels, class_shares, integer_labels
-from .floats import float_tensor, floats, number, widened
+from .floats import choice, flag, float_tensor, floats, number, widened
 from .normalization import p_norm
 from .reduction import Reduction, of_one_shape, reduced
 
@@ -168,8 +167,7 @@ def multi_margin_loss(
     asked = "multi_margin_loss"
     with asking(asked, name):
         apart = number("margin", margin)
-        if p not in (1, 2):
-            raise ArgumentError("not a power", expected="1 or 2", found=f"{p!r:.80}")
+        choice("power", p, (1, 2))
         graph = graph_of(asked, scores, labels, class_weights, weights)
         value = float_tensor(asked, tensor(asked, scores, graph))
         place = normalize_axis(dimensions.integer(axis), value.ndim)
@@ -220,7 +218,7 @@ def pairwise_distance(
         a, b = floats(asked, first, second)
         left, right = widened(a, b)
         y = _distance(left, right, p, epsilon, axis)
-        if not keepdims:
+        if not flag("keepdims", keepdims):
             place = normalize_axis(dimensions.integer(axis), y.type.ndim)
             shape = y.type.shape[:place] + y.type.shape[place + 1 :]
             y = build("reshape", (y,), {"shape": shape})
@@ -229,7 +227,7 @@ def pairwise_distance(
 
 def _distance(a: Any, b: Any, p: float, epsilon: float, axis: int) -> Any:
     """The distance along an axis that stays."""
-    order, small = number("p", p, least=1), number("epsilon", epsilon, least=0)
+    order, small = number("p", p, least=1, finite=False), number("epsilon", epsilon, least=0)
     difference = a - b + small
     place = normalize_axis(dimensions.integer(axis), difference.type.ndim)
     return p_norm(difference, order, (place,))
@@ -267,7 +265,7 @@ def triplet_margin_loss(
         given = of_one_shape(asked, what, anchor, positive, negative)
         a, near, far = widened(*given)
         away = _distance(a, far, p, epsilon, -1)
-        if swap:
+        if flag("swap", swap):
             away = build("minimum", (away, _distance(near, far, p, epsilon, -1)))
         losses = _above(apart + _distance(a, near, p, epsilon, -1) - away)
         losses = build("reshape", (losses,), {"shape": losses.type.shape[:-1]})

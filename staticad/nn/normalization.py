@@ -10,7 +10,7 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError
-from staticad_schema.shapes import normalize_axis, shape_text
+from staticad_schema.shapes import normalize_axis, same_shape, shape_text
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -48,7 +48,7 @@ def layer_norm(
     with asking("layer_norm", name):
         value, scale, shift = _operands("layer_norm", x, gain, bias)
         y = normalized(value, dimensions.axes_of(axis, value.ndim), epsilon)
-        return _fitted(scaled(y, scale, shift), value, name)
+        return result(renamed(fitted(scaled(y, scale, shift), value), name))
 
 
 def rms_norm(
@@ -78,7 +78,7 @@ def rms_norm(
         (wide,) = widened(value)
         power = methods.mean(build("square", (wide,)), axes, True)
         y = wide * build("rsqrt", (power + small,))
-        return _fitted(scaled(y.astype(value.dtype), scale, shift), value, name)
+        return result(renamed(fitted(scaled(y.astype(value.dtype), scale, shift), value), name))
 
 
 def group_norm(
@@ -121,7 +121,7 @@ def group_norm(
         axes = tuple(a for a in range(1, len(shape)) if a != place)
         joined = build("reshape", (normalized(split, axes, epsilon),), {"shape": value.shape})
         y = scaled(joined, along(scale, place, value), along(shift, place, value))
-        return _fitted(y, value, name)
+        return result(renamed(fitted(y, value), name))
 
 
 def instance_norm(
@@ -157,7 +157,7 @@ def instance_norm(
             )
         y = normalized(value, axes, epsilon)
         y = scaled(y, along(scale, place, value), along(shift, place, value))
-        return _fitted(y, value, name)
+        return result(renamed(fitted(y, value), name))
 
 
 def normalize(
@@ -185,7 +185,7 @@ def normalize(
         value = float_tensor("normalize", x)
         axes = dimensions.axes_of(axis, value.ndim)
         small = number("epsilon", epsilon, least=0)
-        order = number("p", p, least=1)
+        order = number("p", p, least=1, finite=False)
         (wide,) = widened(value)
         length = build("maximum", (p_norm(wide, order, axes), wide.coerce(small)))
         return result(methods.cast(build("divide", (wide, length)), value.dtype, name))
@@ -209,7 +209,7 @@ def weight_norm(
         value, scale = floats("weight_norm", weights, gain)
         axes = dimensions.axes_of(axis, value.ndim)
         length = build("norm", (value,), {"axis": axes, "keepdims": True})
-        return _fitted(value / length * scale, value, name)
+        return result(renamed(fitted(value / length * scale, value), name))
 
 
 # ------------------------------------------------------------------ parts
@@ -279,14 +279,17 @@ def _operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any
     return value, scale, others.pop(0) if bias is not None else None
 
 
-def _fitted(y: Any, x: Tensor, name: str | None) -> Tensor:
-    """y, which gain and bias must not have made larger than x."""
-    if y.type.ndim != x.ndim or any(
-        dims.same_size(a, b) is False for a, b in zip(y.type.shape, x.shape, strict=True)
-    ):
+def fitted(y: Any, x: Tensor) -> Any:
+    """y itself, which what it was scaled and shifted by must not have made larger than x."""
+    check_fits(y.type.shape, x)
+    return y
+
+
+def check_fits(shape: dims.Shape, x: Tensor) -> None:
+    """Raises ShapeError for the shape of a result that is larger than x."""
+    if same_shape(shape, x.shape) is False:
         raise ShapeError(
-            "gain or bias is larger than x",
+            "gain, bias or statistics are larger than x",
             expected=f"shapes that broadcast to {shape_text(x.shape)}",
-            found=shape_text(y.type.shape),
+            found=shape_text(shape),
         )
-    return result(renamed(y, name))

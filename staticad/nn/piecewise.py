@@ -71,7 +71,7 @@ def hard_tanh(
     array([-1. ,  0.5,  1. ], dtype=float32)
     """
     with asking("hard_tanh", name):
-        low, high = number("min", min), number("max", max)
+        low, high = number("min", min, finite=False), number("max", max, finite=False)
         if not low < high:
             raise ArgumentError(
                 "the ends are out of order", expected="min below max", found=f"{min!r}, {max!r}"

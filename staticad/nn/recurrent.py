@@ -21,7 +21,7 @@ from ..current import scope
 from ..graph import Graph
 from ..operands import Operand, result
 from ..tensor import Tensor
-from .floats import float_tensor, floats
+from .floats import choice, flag, float_tensor, floats
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "recurrent_weights", "rnn", "rnn_cell"]
 
@@ -210,10 +210,7 @@ def recurrent_weights(
     ([(15, 3), (15, 5), (15,), (15,)], 'encoder/wi')
     """
     with asking("recurrent_weights", name):
-        if kind not in GATES:
-            raise ArgumentError(
-                "no such kind", expected=", ".join(map(repr, GATES)), found=f"{kind!r:.80}"
-            )
+        choice("kind", kind, GATES)
         first, size = dimensions.size(inputs), dimensions.size(units)
         if not isinstance(first, int) or not isinstance(size, int):
             raise ShapeError(
@@ -239,12 +236,7 @@ Step = Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]
 
 
 def _activation(name: str) -> Callable[[Any], Any]:
-    if name not in get_args(Activation):
-        raise ArgumentError(
-            "no such activation",
-            expected=", ".join(map(repr, get_args(Activation))),
-            found=f"{name!r:.80}",
-        )
+    choice("activation", name, get_args(Activation))
     return lambda x: build(name, (x,))
 
 
@@ -349,10 +341,12 @@ def _operands(asked: str, gates: int, given: tuple[Any, ...], weights: Any) -> l
         ("wh", wh, (gates * units, units)),
         ("wi", wi, (gates * units, x.shape[-1])),
         *((f"b{'ih'[k]}", b, (gates * units,)) for k, b in enumerate(biases)),
-        *(("a state", s, (*s.shape[:-1], units)) for s in states if s.ndim),
+        *(("a state", s, (*s.shape[:-1], units)) for s in states),
     ]
     for label, tensor, shape in wanted:
-        if any(dims.same_size(a, b) is False for a, b in zip(tensor.shape, shape, strict=True)):
+        if len(tensor.shape) != len(shape) or any(
+            dims.same_size(a, b) is False for a, b in zip(tensor.shape, shape, strict=True)
+        ):
             raise ShapeError(
                 f"{label} does not fit",
                 expected=f"shape ({', '.join(map(str, shape))}), for x {x.type} and wh {wh.type}",
@@ -371,7 +365,8 @@ def _unrolled(
     reverse: bool,
 ) -> tuple[Any, tuple[Any, ...]]:
     """(h after each step, the last states)."""
-    axis = 1 if batch_first else 0
+    axis = 1 if flag("batch_first", batch_first) else 0
+    backwards = flag("reverse", reverse)
     value = float_tensor(asked, x)
     if value.ndim != 3 or not isinstance(value.shape[axis], int):
         raise ShapeError(
@@ -384,6 +379,13 @@ def _unrolled(
     given = [s for s in states if s is not None]
     value, *rest = _operands(asked, GATES[asked], (value, *given), weights)
     ready, arrays = rest[: len(given)], rest[len(given) :]
+    for state in ready:
+        if state.type.ndim != 2:
+            raise ShapeError(
+                "not a state for each example",
+                expected="a tensor [batch, units]",
+                found=state.describe(),
+            )
     begin = iter(ready)
     shape = (value.shape[1 - axis], arrays[1].shape[1])
     zero = None
@@ -401,13 +403,13 @@ def _unrolled(
     states_now: tuple[Any, ...] = tuple(current)
     seen: list[Any] = []
     steps = range(value.shape[axis])
-    for t in reversed(steps) if reverse else steps:
+    for t in reversed(steps) if backwards else steps:
         states_now = step(gates[:, t] if batch_first else gates[t], states_now)
         seen.append(states_now[0])
     if not seen:
         empty = (*value.shape[:2], shape[1])
         return build("broadcast_to", (value.coerce(0.0),), {"shape": empty}), states_now
-    if reverse:
+    if backwards:
         seen.reverse()
     place = (shape[0], 1, shape[1]) if batch_first else (1, *shape)
     rows = [build("reshape", (h,), {"shape": place}) for h in seen]

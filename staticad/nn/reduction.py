@@ -11,24 +11,21 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from staticad_schema import dims
-from staticad_schema.errors import ArgumentError, ShapeError
+from staticad_schema.errors import ShapeError
 from staticad_schema.shapes import same_shape
 
 from .. import methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .floats import floats, widened
+from .floats import choice, floats, widened
 
 Reduction = Literal["mean", "sum", "none"]
 
 
 def check_reduction(reduction: Any, allowed: tuple[str, ...] = get_args(Reduction)) -> None:
     """Raises ArgumentError for what is no reduction."""
-    if reduction not in allowed:
-        raise ArgumentError(
-            "not a reduction", expected=", ".join(map(repr, allowed)), found=repr(reduction)
-        )
+    choice("reduction", reduction, allowed)
 
 
 def of_one_shape(asked: str, what: tuple[str, ...], *values: Operand) -> tuple[Tensor, ...]:

@@ -15,7 +15,7 @@ from staticad_schema.sites import asking
 from ..building import build
 from ..operands import Operand
 from ..tensor import Tensor
-from .floats import floats, number, widened
+from .floats import flag, floats, number, widened
 from .reduction import Reduction, of_one_shape, reduced
 
 __all__ = ["gaussian_nll_loss", "huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]
@@ -155,12 +155,12 @@ def poisson_nll_loss(
         small = number("epsilon", epsilon, least=0)
         a, b = of_one_shape(asked, BOTH, prediction, target)
         x, t = widened(a, b)
-        if log_input:
+        if flag("log_input", log_input):
             # exp(-inf) - 0 (-inf) is 0: a rate of 0 explains a target of 0.
             losses = build("exp", (x,)) - build("multiply_no_nan", (x, t))
         else:
             losses = x - build("xlogy", (t, x + small))
-        if full:
+        if flag("full", full):
             many = t > 1
             # Of targets that are left out a logarithm that exists.
             safe = build("where", (many, t, t.coerce(1.0)))
@@ -207,7 +207,7 @@ def gaussian_nll_loss(
         (spread,) = widened(v)
         spread = build("clip", (spread, spread.coerce(small), spread.coerce(math.inf)))
         losses = (build("log", (spread,)) + build("square", (difference,)) / spread) * 0.5
-        if full:
+        if flag("full", full):
             losses = losses + 0.5 * math.log(2 * math.pi)
         return reduced(asked, losses, weights, reduction, name, a.dtype)
 

@@ -14,7 +14,7 @@ from ..building import build, renamed
 from ..graph import Graph
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
-from .floats import float_tensor, number, wide_dtype
+from .floats import flag, float_tensor, number, wide_dtype
 
 # The least normal number.
 _TINY = {FLOAT32: 2.0**-126, FLOAT64: 2.0**-1022}
@@ -127,7 +127,7 @@ def gumbel_softmax(
         noise = -_log(-_log(positive))
         scores = (value.astype(working) + noise) * sharpness
         soft: Any = build("softmax", (scores,), {"axis": place}).astype(value.dtype)
-        if not hard:
+        if not flag("hard", hard):
             return result(renamed(soft, name))
         best = build("argmax", (soft,), {"axis": place, "keepdims": False})
         attributes = {"depth": value.shape[place], "dtype": value.dtype}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.types import BOOL
@@ -13,6 +15,8 @@ from ..building import build
 
 def switch(asked: str, training: Any, graph: Any) -> Any:
     """The bool or the bool tensor of one element.  Raises GraphError for anything else."""
+    if isinstance(training, np.bool_):
+        training = bool(training)
     if not isinstance(training, bool | Handle):
         raise UsageError(
             "training is a switch", expected="a bool, or a bool tensor", found=repr(training)

@@ -43,7 +43,8 @@ def stirling(t: Array) -> Array:
 
 
 def norms(x: Array) -> Array:
-    return np.sqrt((x * x).sum(-1))
+    result: Array = np.sqrt((x * x).sum(-1))
+    return result
 
 
 def cosine(a: Array, b: Array) -> Array:
