@@ -14,7 +14,7 @@ from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.types import BOOL, WIDENED, Array, TensorType
 
-from . import nn, scatter, spatial
+from . import nn, positions, spatial
 
 Function = Callable[..., Any]
 
@@ -193,9 +193,12 @@ def _reshape(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made
     return Kernel(run, False, "copy")
 
 
-def _scatter_add(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
-    run = scatter.scatter_add(attributes, operands)
-    return None if run is None else Kernel(run, False, "sparse product")
+def _positions(function: Callable[..., Any], algorithm: str) -> Maker:
+    def make(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+        run = function(attributes, operands)
+        return None if run is None else Kernel(run, False, algorithm)
+
+    return make
 
 
 _MAKERS: dict[str, Maker] = {
@@ -214,5 +217,7 @@ _MAKERS: dict[str, Maker] = {
     "one_hot": _one_hot,
     "pad": _pad,
     "reshape": _reshape,
-    "scatter_add": _scatter_add,
+    "take": _positions(positions.take, "take"),
+    "gather": _positions(positions.gather, "take"),
+    "scatter_add": _positions(positions.scatter_add, "sparse product"),
 }

@@ -1,4 +1,4 @@
-"""The kernel that adds rows to a table has the bits of the op's meaning."""
+"""Kernels that read and add at positions have the bits of the ops' meanings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from staticad_executor.devices.numpy import scatter
+from staticad_executor.devices.numpy import positions
 from staticad_executor.devices.numpy.kernels import kernel
 from staticad_schema.errors import ExecutionError
 from staticad_schema.evaluate import evaluate
@@ -30,7 +30,7 @@ def both(x: Array, updates: Array, indices: list[Array], axes: tuple[int, ...]) 
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scatter, "WORTHWHILE", 0)
+    monkeypatch.setattr(positions, "WORTHWHILE", 0)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,34 @@ def test_positions_out_of_range_are_refused_before_anything_is_written() -> None
     x = np.zeros((3, 2))
     with pytest.raises(ExecutionError, match="out of range"):
         both(x, np.ones((2, 2)), [np.array([0, 3])], (0,))
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "block"),
+    [
+        ("take", {"axis": 0}, (7,)),
+        ("take", {"axis": 1}, (2, 3)),
+        ("take", {"axis": 2}, ()),
+        ("gather", {"axes": (0,)}, (2, 3)),
+        ("gather", {"axes": (0, 1)}, (5,)),
+        ("gather", {"axes": (0, 1, 2)}, (0,)),
+        ("gather", {"axes": (1, 0)}, (5,)),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bool", "complex64"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_read(
+    op: str, attributes: dict[str, Any], block: tuple[int, ...], dtype: str, turned: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(5, 3, 4)).astype(dtype)
+    x = x.T if turned else x
+    axes = attributes.get("axes") or (attributes["axis"],)
+    indices = [np.asarray(rng.integers(-x.shape[a], x.shape[a], block)) for a in axes]
+    operands = [x, *indices]
+    types = [array_type(a) for a in operands]
+    outputs = OPS[op].output_types(types, attributes)
+    out = np.zeros(tuple(map(int, outputs[0].shape)), dtype)
+    kernel(op, attributes, types, outputs).function(*operands, out)
+    (meaning,) = evaluate(OPS[op], operands, attributes, outputs)
+    np.testing.assert_array_equal(out, meaning)

@@ -1,4 +1,4 @@
-"""Sums at positions: rows added to the rows of a table, as the gradient of an embedding does."""
+"""Kernels of reading and adding at positions: the rows of an embedding, and their gradient."""
 
 from __future__ import annotations
 
@@ -8,13 +8,41 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.ops.index import row_numbers
+from staticad_schema.ops.index import in_range, row_numbers
 from staticad_schema.types import Array, TensorType
 
 Function = Callable[..., None]
 
 WORTHWHILE = 1 << 16
 """Updates of fewer elements do not earn back the time in which SciPy is imported."""
+
+
+def take(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """The op's meaning, without a copy of its result."""
+    axis = attributes["axis"]
+    size = int(operands[0].shape[axis])
+
+    def run(x: Array, indices: Array, out: Array) -> None:
+        # In range already; NumPy checks them again in every mode but this one's.
+        np.take(x, in_range(indices, size, axis), axis, out, "clip")
+
+    return run
+
+
+def gather(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function | None:
+    """The op's meaning, without a copy of its result, where the first axes are indexed."""
+    axes = attributes["axes"]
+    if axes != tuple(range(len(axes))):
+        return None
+    shape = tuple(int(s) for s in operands[0].shape)
+    rest = shape[len(axes) :]
+
+    def run(x: Array, *more: Array) -> None:
+        *indices, out = more
+        rows = row_numbers(shape, indices, axes)
+        np.take(x.reshape(-1, *rest), rows, 0, out.reshape(len(rows), *rest), "clip")
+
+    return run if math.prod(shape) else None
 
 
 def scatter_add(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function | None:
