@@ -16,7 +16,7 @@ from staticad_schema.types import INT64, INTEGER
 
 from .. import dimensions, methods
 from ..building import build
-from ..finding import expected, found
+from ..finding import found
 from ..indices import reshaped
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
@@ -122,15 +122,15 @@ def _by_tensor(value: Any, repeats: Any, axis: int, total: Any, name: str | None
     if repeats.type.kind not in INTEGER:
         raise DTypeError("counts are integers", expected="integers", found=repeats.describe())
     size = value.shape[axis]
-    if repeats.type.shape in ((), (1,)):
-        repeats = build("broadcast_to", (repeats,), {"shape": (size,)})
-    if repeats.type.ndim != 1 or dims.same_size(repeats.type.shape[0], size) is False:
+    given = repeats.type.shape
+    one_each = given in ((), (1,)) or (len(given) == 1 and dims.same_size(given[0], size))
+    if len(given) > 1 or one_each is False:
         raise ShapeError(
             "not one count each",
             expected=f"{size} counts, for axis {axis} of {value.describe()}",
             found=repeats.describe(),
         )
-    counts = expected(repeats, (size,))
+    counts = build("broadcast_to", (repeats,), {"shape": (size,)}) if given != (size,) else repeats
     places = (
         found("repeated_positions", counts)
         if total is None

@@ -15,7 +15,7 @@ from .test_indexing_fuzz import WAYS, Array, combined, declared, indexed, places
 
 def with_masks_fed(index: Any, feeds: dict[Any, Array], symbolic: bool) -> tuple[Any, ...]:
     """The index with placeholders for its bools, and for its arrays of integers."""
-    parts = []
+    parts: list[Any] = []
     for part in index:
         array = np.asarray(part) if isinstance(part, np.ndarray | bool | np.bool_ | list) else None
         if array is not None and (array.dtype == np.bool_ or isinstance(part, np.ndarray)):
