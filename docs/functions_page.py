@@ -22,7 +22,10 @@ SECTIONS = {
     "Along axes": (
         "staticad.ops.scans",
         "staticad.ops.reductions",
+        "staticad.ops.nan_reductions",
     ),
+    "Statistics": ("staticad.ops.statistics", "staticad.ops.quantiles"),
+    "Curves": ("staticad.ops.curves",),
     "Shapes": (
         "staticad.ops.shapes",
         "staticad.ops.reordering",

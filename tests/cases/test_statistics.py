@@ -116,7 +116,11 @@ def test_B3_ties_share_along_every_axis_and_have_no_curvature(name: str, dtype: 
     x = np.zeros((2, 3, 4), NAMES[dtype])
     shares: list[tuple[Any, int]] = [(0, 2), ((1, 2), 12), (None, 24), (2, 4)]
     for axis, share in shares:
-        slope, curve = slope_and_curve(lambda x, axis=axis: getattr(sad, name)(x, axis=axis), x)
+
+        def f(x: Any, axis: Any = axis) -> Any:
+            return getattr(sad, name)(x, axis=axis)
+
+        slope, curve = slope_and_curve(f, x)
         expected = np.full(x.shape, 1 / share).astype(x.dtype)
         np.testing.assert_array_equal(slope, expected)
         np.testing.assert_array_equal(curve, np.zeros_like(x))
