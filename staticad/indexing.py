@@ -10,7 +10,7 @@ from staticad_schema.shapes import broadcast_shapes
 
 from .building import build
 from .finding import expected
-from .indices import Index, Item, Reading, index_tensor, iota, read_index, reshaped, sized
+from .index_parts import Index, Item, Reading, index_tensor, iota, read_index, reshaped, sized
 from .numbers import stored
 
 

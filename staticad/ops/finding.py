@@ -14,7 +14,7 @@ from staticad_schema.sites import asking
 
 from .. import dimensions, finding
 from ..building import build, renamed
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..operands import Operand, condition, graph_of, result, tensor
 from ..tensor import Tensor
 

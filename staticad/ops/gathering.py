@@ -16,7 +16,7 @@ from staticad_schema.types import DEFAULT_FLOAT, INT64, INTEGER, as_dtype
 
 from .. import dimensions
 from ..building import build, renamed
-from ..indices import check_positions
+from ..index_parts import check_positions
 from ..numbers import stored
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor

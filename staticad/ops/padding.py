@@ -16,7 +16,7 @@ from staticad_schema.types import BOOL, INT64
 
 from .. import dimensions, sizes
 from ..building import build, renamed
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..numbers import stored
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor

@@ -17,7 +17,7 @@ from staticad_schema.types import INT64, INTEGER
 from .. import dimensions, methods
 from ..building import build
 from ..finding import found
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 

@@ -15,7 +15,7 @@ from staticad_schema.types import BOOL, FLOAT32, FLOAT64, INEXACT, INT64, INTEGE
 
 from .. import dimensions, methods
 from ..building import build, renamed
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..numbers import is_real
 from ..operands import Operand, graph_of, result, tensor, tensors
 from ..tensor import Tensor

@@ -10,7 +10,7 @@ from staticad_schema.sites import asking
 
 from ..building import build, renamed
 from ..finding import found
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..operands import Operand, result, tensor, tensors
 from ..tensor import Tensor
 

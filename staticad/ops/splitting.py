@@ -16,7 +16,7 @@ from staticad_schema.sites import asking
 
 from .. import dimensions
 from ..building import build, renamed
-from ..indices import reshaped
+from ..index_parts import reshaped
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
