@@ -43,6 +43,7 @@ SECTIONS = {
     "Choosing, casting, multiplying": ("staticad.ops.selection",),
     "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
     "Sorting": ("staticad.ops.sorting",),
+    "Found by each run": ("staticad.ops.finding", "staticad.ops.sets"),
     "Derivatives": ("staticad.gradients",),
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
