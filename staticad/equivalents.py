@@ -65,6 +65,11 @@ EQUIVALENTS = {
     "trim_zeros": "x[i : j + 1], i and j the ends of sad.flatnonzero(x)",
     # --- Choosing
     **dict.fromkeys(("gather", "index_select", "embedding_lookup"), "sad.take, or x[indices]"),
+    **dict.fromkeys(("scatter", "scatter_add", "scatter_reduce"), "sad.scatter_elements"),
+    **dict.fromkeys(("index_add", "index_copy", "index_fill", "index_put"),
+                    "x.at[indices].add(values), .set and so on"),
+    "tensor_scatter_nd_update": "sad.scatter_nd", "masked_fill": "sad.where(mask, value, x)",
+    "unsorted_segment_sum": "sad.segment_sum", "dynamic_slice": "x[start + sad.arange(n)]",
     **dict.fromkeys(("piecewise", "select"), "sad.where, one in the other"),
     "choose": "sad.take_along_axis(sad.stack(choices), x[None], axis=0)[0]",
     **dict.fromkeys(("place", "putmask", "copyto"), "x.at[mask].set(values)"),
