@@ -12,7 +12,8 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.types import BOOL, WIDENED, Array, TensorType
+from staticad_schema.ops.contract import matmul_into
+from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, positions, spatial
 
@@ -74,7 +75,8 @@ Maker = Callable[[Mapping[str, Any], Sequence[TensorType], Sequence[TensorType]]
 
 
 def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
-    return Kernel(np.matmul, False, "BLAS" if operands[0].kind in ("float", "complex") else "loops")
+    algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
+    return Kernel(matmul_into, False, algorithm)
 
 
 def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
