@@ -44,6 +44,8 @@ def test_convolutions_of_any_rank(number: int) -> None:
     windows = random_windows(random, random.randrange(1, 4))
     groups = random.choice((1, 1, 1, 2, 3))
     channels, outputs, batch = (random.randrange(1, 4) for _ in range(3))
+    # Deep ones are computed in another way.
+    channels = random.choice((channels, channels, channels, 32))
     x = _whole(random, random.choice((batch, batch, 0)), channels * groups, *windows.sizes)
     w = _whole(random, outputs * groups, channels, *windows.kernel)
     given_ = {**windows.attributes, "groups": groups}
@@ -55,6 +57,25 @@ def test_convolutions_of_any_rank(number: int) -> None:
     assert dx.shape == x.shape
     assert dw.shape == w.shape
     assert np.vdot(y, g) == np.vdot(x, dx) == np.vdot(w, dw)
+
+
+@pytest.mark.parametrize("channels", [1, 32])
+def test_an_infinite_element_stays_in_its_windows(channels: int) -> None:
+    x, g = np.ones((2, channels, 4, 9)), np.ones((2, 1, 3, 8))
+    windows = Windows((4, 9), (2, 2), (1, 1), ((0, 0), (0, 0)), (1, 1))
+    given_ = {**windows.attributes, "groups": 1}
+    x[1, 0, 0, 8] = np.inf
+    (dw,) = _apply("conv_weights", (x, g), {**given_, "shape": (channels, 2, 2)})
+    # The corner is seen by one place of the kernel only.
+    assert np.argwhere(np.isinf(dw)).tolist() == [[0, 0, 0, 1]]
+    assert (dw[np.isfinite(dw)] == 48).all()
+    w = np.ones((1, channels, 2, 2))
+    (y,) = _apply("conv", (x, w), given_)
+    assert np.argwhere(~np.isfinite(y)).tolist() == [[1, 0, 0, 7]]
+    assert (y[np.isfinite(y)] == 4 * channels).all()
+    g[0, 0, 2, 7] = np.nan
+    (dx,) = _apply("conv_input", (g, w), {**given_, "shape": (4, 9)})
+    assert np.isnan(dx).sum() == 4 * channels
 
 
 @settings(max_examples=100)

@@ -13,24 +13,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..op import Ints
 from ..types import Array
-from .windows import extent, padded, pitches, shares, windows_of
+from .windows import padded, pitches, shares, windows_of
 
 Pairs = Sequence[tuple[int, int]]
 
 BLOCK = 1 << 18
 """Elements of the columns that are made at a time."""
 
-WASTE = 1.2
+WASTE = 1.5
 """Columns that no window needs, to those that one does, are worth faster copies up to this."""
 
-WIDER = 1.5
+DEEP = 32
+"""Rows of columns with which a product by itself is worth its while."""
+
+WIDER = 2.5
 """How many more columns gathering what reaches an element may have than spreading what leaves one.
 """
 
@@ -52,40 +55,82 @@ def conv(
         np.matmul(left, np.ascontiguousarray(x).reshape(len(x), groups, depth, width), result)
         return
     x = padded(x, padding)
-    # Windows that begin at all elements between the first and the last one: each row of the
-    # columns is then one run of memory.  Those that wrap around an edge are left out again.
-    run = sum((n - 1) * p for n, p in zip(counts, pitches(x.shape[2:]), strict=True)) + 1
-    if max(strides) == 1 and width < run <= WASTE * width:
-        _conv_runs(x, left, result, kernel, dilation, counts, run)
+    run = _run(x, strides, counts)
+    if run:
+        _conv_runs(x, w, out, _Runs(x, kernel, dilation, counts, groups, run))
         return
     for some, columns in _blocks(x, kernel, strides, dilation, counts, groups):
         np.matmul(left, columns, result[some])
 
 
-def _conv_runs(
-    x: Array, left: Array, result: Array, kernel: Ints, dilation: Ints, counts: Ints, run: int
-) -> None:
-    groups, outputs, depth = left.shape
-    steps = x.strides[2:]
-    view = as_strided(
-        x,
-        (*x.shape[:2], *kernel, run),
-        (*x.strides[:2], *(s * d for s, d in zip(steps, dilation, strict=True)), x.itemsize),
-        writeable=False,
-    )
-    grid = (counts[0], *x.shape[3:])
-    size = min(len(x), max(1, BLOCK // (groups * depth * run)))
-    columns = np.empty((size, *view.shape[1:]), x.dtype)
-    products = np.empty((size, groups, outputs, math.prod(grid)), x.dtype)
-    kept: Any = (..., *(slice(n) for n in counts))
-    inside = products.reshape(size, groups, outputs, *grid)[kept]
-    target = result.reshape(*result.shape[:3], *counts)
-    for first in range(0, len(x), size):
-        count = min(size, len(x) - first)
-        np.copyto(columns[:count], view[first : first + count])
-        matrix = columns[:count].reshape(count, groups, depth, run)
-        np.matmul(left, matrix, products[:count, ..., :run])
-        target[first : first + count] = inside[:count]
+def _conv_runs(x: Array, w: Array, out: Array, runs: _Runs) -> None:
+    groups, outputs = runs.groups, len(w) // runs.groups
+    parted = w.reshape(groups, outputs, -1, runs.parts, runs.inner)
+    left = parted.transpose(3, 0, 1, 2, 4).reshape(runs.parts, groups, outputs, -1)
+    products = np.empty((runs.size, groups, outputs, *runs.grid), x.dtype)
+    inside = products[runs.kept]
+    flat = products.reshape(runs.size, groups, outputs, -1)[..., : runs.run]
+    more = np.empty(flat.shape, x.dtype) if runs.parts > 1 else flat
+    target = out.reshape(len(x), groups, outputs, *out.shape[2:])
+    for some, columns in runs.blocks():
+        count = len(columns[0])
+        np.matmul(left[0], columns[0], flat[:count])
+        for weights, part in zip(left[1:], columns[1:], strict=True):
+            np.matmul(weights, part, more[:count])
+            flat[:count] += more[:count]
+        target[some] = inside[:count]
+
+
+def _run(x: Array, strides: Ints, counts: Ints) -> int:
+    """How many windows begin at elements of x from the first to the last one, if there is one
+    for each and most are wanted; 0 else."""
+    run = sum((n - 1) * p for n, p in zip(counts, pitches(x.shape[2:]), strict=True)) + 1
+    width = math.prod(counts)
+    return run if max(strides) == 1 and width < run <= WASTE * width else 0
+
+
+class _Runs:
+    """Columns at stride 1 whose rows are runs of memory: there is a window for every element
+    from the first to the last one, of which those that wrap around an edge are not wanted.
+
+    Where they are deep enough the places along the kernel's first axis share columns, shifted
+    by some rows of x: what is copied then is less by that factor, and there are `parts` products.
+    """
+
+    def __init__(
+        self, x: Array, kernel: Ints, dilation: Ints, counts: Ints, groups: int, run: int
+    ) -> None:
+        parted = x.shape[1] // groups * math.prod(kernel[1:]) >= DEEP
+        first = int(parted)
+        self.groups, self.run = groups, run
+        self.parts = kernel[0] if parted else 1
+        self.inner = math.prod(kernel[first:])
+        # The results lie on the grid of x's rows; wanted are the first of each axis.
+        self.grid = (counts[0], *x.shape[3:])
+        self.kept: Any = (..., *(slice(n) for n in counts))
+        self._shift = dilation[0] * math.prod(x.shape[3:])
+        steps = [s * d for s, d in zip(x.strides[2:], dilation, strict=True)]
+        self._view = as_strided(
+            x,
+            (*x.shape[:2], *kernel[first:], run + (self.parts - 1) * self._shift),
+            (*x.strides[:2], *steps[first:], x.itemsize),
+            writeable=False,
+        )
+        self.size = min(len(x), max(1, BLOCK // math.prod(self._view.shape[1:])))
+
+    def blocks(self) -> Iterator[tuple[slice, list[Array]]]:
+        """For a part of the batch at a time, the columns (part, groups, depth, run) of each
+        part of the kernel."""
+        columns = np.empty((self.size, *self._view.shape[1:]), self._view.dtype)
+        starts = [k * self._shift for k in range(self.parts)]
+        for first in range(0, len(self._view), self.size):
+            count = min(self.size, len(self._view) - first)
+            np.copyto(columns[:count], self._view[first : first + count])
+            matrix = columns[:count].reshape(count, self.groups, -1, columns.shape[-1])
+            yield (
+                slice(first, first + count),
+                [matrix[..., start : start + self.run] for start in starts],
+            )
 
 
 def _blocks(
@@ -111,20 +156,80 @@ def conv_input(
     if not (g.size and w.size):
         out.fill(0)
         return
-    kernel = w.shape[2:]
-    parts = w.reshape(groups, -1, *w.shape[1:])
-    depth, width = math.prod(w.shape[1:]), math.prod(g.shape[2:])
-    gathered = g.shape[1] * math.prod(kernel) * math.prod(out.shape[2:])
-    if max(strides) == 1 and gathered <= WIDER * groups * depth * width:
-        # What reaches an element comes from a window of g, through the kernel mirrored.
-        turned = np.flip(parts.swapaxes(1, 2), tuple(range(3, parts.ndim)))
-        turned = turned.reshape(-1, parts.shape[1], *kernel)
-        reach = [extent(k, d) - 1 for k, d in zip(kernel, dilation, strict=True)]
-        moved = [(r - low, r - high) for r, (low, high) in zip(reach, padding, strict=True)]
-        conv(g, turned, out, strides, moved, dilation, groups)
+    spreading = math.prod(w.shape[1:]) * groups * math.prod(g.shape[2:])
+    gathering = len(w) * math.prod(w.shape[2:]) * math.prod(out.shape[2:]) / math.prod(strides)
+    if gathering > WIDER * spreading:
+        _conv_input_spread(g, w, out, strides, padding, dilation, groups)
         return
-    counts, sizes = g.shape[2:], out.shape[2:]
-    left = np.ascontiguousarray(parts).reshape(groups, -1, depth).swapaxes(1, 2)
+    # What reaches an element comes from windows of g, through the kernel mirrored.
+    parts = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
+    turned = parts.reshape(-1, parts.shape[2], *w.shape[2:])
+    axes = [
+        _phases(*axis)
+        for axis in zip(
+            out.shape[2:], w.shape[2:], g.shape[2:], strides, padding, dilation, strict=True
+        )
+    ]
+    for phase in itertools.product(*axes):
+        places: Any = (..., *(one.elements for one in phase))
+        target = out[places]
+        kernel: Any = (..., *(one.kernel for one in phase))
+        weights = turned[kernel]
+        if not weights.size:
+            target[...] = 0
+        elif target.size:
+            direct = target.flags.c_contiguous
+            found = target if direct else np.empty(target.shape, out.dtype)
+            pads = [one.padding for one in phase]
+            steps = tuple(one.dilation for one in phase)
+            conv(g, weights, found, (1,) * len(phase), pads, steps, groups)
+            if not direct:
+                target[...] = found
+
+
+class _Phase(NamedTuple):
+    """Elements along an axis that lie alike to the windows: they are reached by the same places
+    of the kernel, and what reaches them is a convolution at stride 1."""
+
+    elements: slice
+    kernel: slice
+    padding: tuple[int, int]
+    dilation: int
+
+
+def _phases(
+    size: int, kernel: int, count: int, stride: int, pad: tuple[int, int], dilation: int
+) -> list[_Phase]:
+    """The phases of an axis of that size, over which there are `count` windows.
+
+    Place k of window i lies on element a if a + pad[0] = i stride + k dilation.  So k is known
+    up to multiples of `period`, with which i moves by `step`.
+    """
+    period, step = (n // math.gcd(stride, dilation) for n in (stride, dilation))
+    phases = []
+    for first in range(min(stride, size)):
+        rest = (first + pad[0]) % stride
+        start = next(
+            (k for k in range(min(period, kernel)) if k * dilation % stride == rest), kernel
+        )
+        places = range(start, kernel, period)
+        # Mirrored: the last such place comes first.
+        taken = slice(places[-1], None, -period) if places else slice(0)
+        reach = (len(places) - 1) * step
+        low = reach - (first + pad[0] - start * dilation) // stride
+        elements = slice(first, None, stride)
+        length = len(range(first, size, stride))
+        phases.append(_Phase(elements, taken, (low, length + reach - low - count), step))
+    return phases
+
+
+def _conv_input_spread(
+    g: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
+) -> None:
+    """By columns that are added up where they came from."""
+    kernel, counts, sizes = w.shape[2:], g.shape[2:], out.shape[2:]
+    depth, width = math.prod(w.shape[1:]), math.prod(counts)
+    left = np.ascontiguousarray(w).reshape(groups, -1, depth).swapaxes(1, 2)
     right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width)
     pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
     inside: Any = (..., *(kept for kept, _ in pairs))
@@ -172,10 +277,36 @@ def conv_weights(
         out.fill(0)
         return
     kernel, counts = out.shape[2:], g.shape[2:]
+    x = padded(x, padding)
+    run = _run(x, strides, counts)
+    if run and _weights_runs(x, g, out, _Runs(x, kernel, dilation, counts, groups, run)):
+        return
     depth, width = math.prod(out.shape[1:]), math.prod(counts)
     right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width).swapaxes(2, 3)
     # The products are made transposed, (depth, outputs): BLAS is faster at tall ones.
     total = np.zeros((groups, depth, right.shape[3]), out.dtype)
-    for some, columns in _blocks(padded(x, padding), kernel, strides, dilation, counts, groups):
+    for some, columns in _blocks(x, kernel, strides, dilation, counts, groups):
         total += np.matmul(columns, right[some]).sum(axis=0, dtype=out.dtype)
     np.copyto(out.reshape(groups, -1, depth), total.swapaxes(1, 2))
+
+
+def _weights_runs(x: Array, g: Array, out: Array, runs: _Runs) -> bool:
+    """Whether it could be done: windows that are not wanted are multiplied with 0, which is no
+    way to leave out an infinite element."""
+    groups, outputs = runs.groups, len(out) // runs.groups
+    wide = np.zeros((runs.size, groups, outputs, *runs.grid), g.dtype)
+    inside = wide[runs.kept]
+    right = wide.reshape(runs.size, groups, outputs, -1)[..., : runs.run].swapaxes(2, 3)
+    given = g.reshape(len(g), groups, outputs, *g.shape[2:])
+    depth = math.prod(out.shape[1:]) // runs.parts
+    total = np.zeros((runs.parts, groups, depth, outputs), out.dtype)
+    for some, columns in runs.blocks():
+        count = len(columns[0])
+        inside[:count] = given[some]
+        for sums, part in zip(total, columns, strict=True):
+            sums += np.matmul(part, right[:count]).sum(axis=0, dtype=out.dtype)
+    if not np.isfinite(total).all():
+        return False
+    found = total.reshape(runs.parts, groups, -1, runs.inner, outputs).transpose(1, 4, 2, 0, 3)
+    np.copyto(out.reshape(groups, outputs, -1, runs.parts, runs.inner), found)
+    return True
