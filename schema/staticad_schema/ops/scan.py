@@ -18,6 +18,7 @@ from ..types import FLOATING, NUMERIC, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
 from .pointwise import conjugated, scaled
+from .recurrence import linear_recurrence_along
 from .shape import batch_size, with_batch
 from .slicing import pad, slice_
 from .special import share
@@ -39,21 +40,6 @@ def shifted(x: Any, axis: int, reverse: bool, value: float) -> Any:
 def _check(x: Operand, axis: int) -> None:
     check_axes((axis,), x.ndim)
     check_kind(NUMERIC, x)
-
-
-def _linear_recurrence(a: Array, b: Array, *, axis: int, reverse: bool) -> Array:
-    a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-    if reverse:
-        a, b = a[::-1], b[::-1]
-    out = np.array(b)
-    if np.isfinite(a).all() and np.all(a):
-        for i in range(1, len(out)):
-            out[i] += a[i] * out[i - 1]
-    else:
-        for i in range(1, len(out)):
-            nothing = (a[i] == 0) | (out[i - 1] == 0)
-            out[i] += np.where(nothing, 0, a[i] * out[i - 1])
-    return np.moveaxis(out[::-1] if reverse else out, 0, axis)
 
 
 def _adjoint(a: Any, g: Any, axis: int, reverse: bool) -> Any:
@@ -79,7 +65,7 @@ def _batch_recurrence(a: Any, b: Any, batched: Sequence[bool], *, axis: int, rev
 
 
 @op(
-    numpy=_linear_recurrence,
+    numpy=lambda a, b, *, axis, reverse: linear_recurrence_along(a, b, axis, reverse),
     grad=each(
         lambda a, b, out, g, *, axis, reverse: scaled(
             shifted(out, axis, reverse, 0.0), _adjoint(a, g, axis, reverse)
