@@ -20,7 +20,7 @@ import numpy as np
 import staticad as sad
 
 from . import text
-from .training import Curve, fit, save
+from .training import save
 
 STEPS = 3000
 ROWS = 16
@@ -116,34 +116,11 @@ def write(
     return text.decoded(np.array(codes))
 
 
-def train(
-    session: sad.Session,
-    *,
-    steps: int = STEPS,
-    rows: int = ROWS,
-    context: int = CONTEXT,
-    seed: int = 0,
-    progress: bool = True,
-) -> Curve:
-    """Train; the scores are bits a character of Macbeth's first 32,000 or so."""
-    works = text.load()
-    part = works.test[: 500 * context + 1]
-    return fit(
-        session,
-        ["codes", "targets"],
-        text.windows(works.train, rows, context, seed),
-        steps=steps,
-        score=lambda: text.bits(session, part, context),
-        every=max(steps // 10, 1),
-        progress=progress,
-    )
-
-
 def main(seed: int = 0, folder: Path = Path("out")) -> None:
     """Train, write graph, checkpoint and learning curve into `folder`, and print a sample."""
     graph = build(seed, steps=STEPS)
     with sad.Session(graph) as session:
-        curve = train(session, steps=STEPS, seed=seed)
+        curve = text.train(session, steps=STEPS, rows=ROWS, length=CONTEXT, seed=seed)
         save(session, graph, curve, "gpt", "bits a character of a part of Macbeth", folder)
         print(f"bits a character of Macbeth {text.bits(session, text.load().test, CONTEXT):.3f}")
         print(write(session, "MACBETH.\n", 400))

@@ -20,7 +20,7 @@ import numpy as np
 import staticad as sad
 
 from . import text
-from .training import Curve, fit, save
+from .training import save
 
 STEPS = 2500
 ROWS = 32
@@ -81,34 +81,11 @@ def write(session: sad.Session, count: int, *, temperature: float = 0.7) -> str:
     return text.decoded(np.array([step(temperature)[0] for _ in range(count)]))
 
 
-def train(
-    session: sad.Session,
-    *,
-    steps: int = STEPS,
-    rows: int = ROWS,
-    length: int = LENGTH,
-    seed: int = 0,
-    progress: bool = True,
-) -> Curve:
-    """Train; the scores are bits a character of a part of Macbeth."""
-    works = text.load()
-    part = works.test[: 500 * length + 1]
-    return fit(
-        session,
-        ["codes", "targets"],
-        text.windows(works.train, rows, length, seed),
-        steps=steps,
-        score=lambda: text.bits(session, part, length),
-        every=max(steps // 10, 1),
-        progress=progress,
-    )
-
-
 def main(seed: int = 0, folder: Path = Path("out")) -> None:
     """Train, write graph, checkpoint and learning curve into `folder`, and print a sample."""
     graph = build(seed, steps=STEPS)
     with sad.Session(graph) as session:
-        curve = train(session, steps=STEPS, seed=seed)
+        curve = text.train(session, steps=STEPS, rows=ROWS, length=LENGTH, seed=seed)
         save(session, graph, curve, "lstm_text", "bits a character of a part of Macbeth", folder)
         print(f"bits a character of Macbeth {text.bits(session, text.load().test, LENGTH):.3f}")
         print(write(session, 400))

@@ -16,6 +16,8 @@ import numpy as np
 
 import staticad as sad
 
+from .training import Curve, fit
+
 Array = np.ndarray[Any, Any]
 
 ALPHABET = "\n !\"'(),-.:;?[]" + ascii_letters
@@ -90,3 +92,27 @@ def bits(session: sad.Session, part: Array, length: int) -> float:
     ]
     counts = [len(codes[k : k + 256]) for k in range(0, len(codes), 256)]
     return float(np.average(losses, weights=counts)) / math.log(2)
+
+
+def train(
+    session: sad.Session,
+    *,
+    steps: int,
+    rows: int,
+    length: int,
+    seed: int = 0,
+    progress: bool = True,
+) -> Curve:
+    """Train on pieces of `length` characters; the scores are bits a character of Macbeth's first
+    500 pages of that length."""
+    works = load()
+    part = works.test[: 500 * length + 1]
+    return fit(
+        session,
+        ["codes", "targets"],
+        windows(works.train, rows, length, seed),
+        steps=steps,
+        score=lambda: bits(session, part, length),
+        every=max(steps // 10, 1),
+        progress=progress,
+    )
