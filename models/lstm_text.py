@@ -1,8 +1,8 @@
 """An LSTM that reads Shakespeare character by character (Hochreiter and Schmidhuber 1997).
 
 Trained on pieces of the works that are read from a state of zeros.  It writes by itself: the
-effect `write` draws a character, and keeps it and the state for the next run, so that an executor
-that is asked for so many steps of the file prints a text.
+effect `write` draws a character, and keeps it and the state for the next run, so that so many steps
+of the file are a text, in the executor too.
 
 Measured: 2.60 bits a character of Macbeth, which is not trained on, in 1.5 minutes of CPU time.
 
