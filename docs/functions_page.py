@@ -40,7 +40,7 @@ SECTIONS = {
         "staticad.ops.contractions",
         "staticad.ops.vectors",
     ),
-    "Choosing, casting, multiplying": ("staticad.ops.selection",),
+    "Choosing, casting": ("staticad.ops.selection",),
     "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
     "Sorting": ("staticad.ops.sorting",),
     "Found by each run": ("staticad.ops.finding", "staticad.ops.sets"),

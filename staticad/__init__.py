@@ -59,7 +59,7 @@ from .ops.arithmetic import (
     squared_difference,
 )
 from .ops.comparison import allclose, isclose, isneginf, isposinf
-from .ops.contractions import dot, inner, kron, outer, tensordot, trace
+from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.curves import diff, interp, polyval, trapezoid, vander
 from .ops.diagonals import (
@@ -146,7 +146,7 @@ from .ops.segments import (
     segment_prod,
     segment_sum,
 )
-from .ops.selection import astype, cast, clip, matmul, where
+from .ops.selection import astype, cast, clip, where
 from .ops.sets import (
     intersect1d,
     isin,

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from ..elsewhere import missing
-from ..ops.contractions import multi_dot, outer, tensordot
+from ..ops.contractions import matmul, multi_dot, outer, tensordot
 from ..ops.reordering import matrix_transpose
-from ..ops.selection import matmul
 from ..ops.vectors import cross, matvec, vecdot, vecmat
 from .diagonals import diagonal, trace
 from .norms import matrix_norm, norm, vector_norm

@@ -21,6 +21,22 @@ from .einsum import contract
 from .subscripts import Subscripts
 
 
+def matmul(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
+    """The matrix product, as `a @ b`; vectors count as a row or a column, leading axes broadcast.
+
+    a, b: numbers, brought to one dtype.  Raises ShapeError if the last axis of a and the last
+    but one of b differ in size, or if one is a scalar.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
+    >>> sad.Session(graph).run(y)
+    array([3., 7.], dtype=float32)
+    """
+    with asking("matmul", name):
+        return result(build("matmul", tensors("matmul", a, b), label=name))
+
+
 def tensordot(
     x1: Operand,
     x2: Operand,
