@@ -17,7 +17,9 @@ from ..tensor import Tensor
 from .elementwise_docs import DOCS
 
 # Written by hand in this package, since they take more than tensors or have other names.
-BY_HAND = frozenset({"cast", "clip", "where", "multiply_no_nan", "identity", "stop_gradient"})
+BY_HAND = frozenset(
+    {"cast", "clip", "where", "multiply_no_nan", "multiply_zero", "identity", "stop_gradient"}
+)
 
 
 def elementwise_ops() -> list[Op]:

@@ -85,6 +85,16 @@ SAMPLES: Table = {
     "add": [*_two(NUMBERS), _points("int8", [127, -128], [1, -1], to=[-128, 127])],
     "subtract": [*_two(NUMBERS), _points("uint8", [5, 0], [7, 1], to=[254, 255])],
     "multiply": [*_two(NUMBERS), _points("int16", [256], [256], to=[0])],
+    "multiply_zero": [
+        *_two(INEXACT),
+        _points(
+            "float64",
+            [inf, nan, 0, 0, -0.0, 2, inf, 0],
+            [0, 0, inf, nan, 3, -0.0, 2, 0],
+            to=[0, 0, 0, 0, -0.0, -0.0, inf, 0],
+        ),
+        _points("complex128", [complex(inf, 0), 0], [0, complex(nan, 1)], to=[0, 0]),
+    ],
     "multiply_no_nan": [
         *_two(INEXACT),
         _points(

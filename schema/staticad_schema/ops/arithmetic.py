@@ -50,6 +50,34 @@ def multiply(x: Operand, y: Operand) -> TensorType:
     return same(NUMERIC, x, y)
 
 
+def _multiply_zero(x: Array, y: Array) -> Array:
+    result = np.multiply(x, y)
+    spoiled = np.isnan(result) & ((x == 0) | (y == 0))
+    return np.where(spoiled, np.zeros((), x.dtype), result) if spoiled.any() else result
+
+
+def _multiply_zero_left(x: Any, y: Any, out: Any, up: Any) -> Any:
+    return multiply_zero(conjugated(y), up)
+
+
+def _multiply_zero_right(x: Any, y: Any, out: Any, up: Any) -> Any:
+    return multiply_zero(conjugated(x), up)
+
+
+@pointwise(
+    numpy=_multiply_zero,
+    expr="(({x} == 0 || {y} == 0) && {x} * {y} != 0 ? 0 : {x} * {y})",
+    grad=each(_multiply_zero_left, _multiply_zero_right),
+)
+def multiply_zero(x: Operand, y: Operand) -> TensorType:
+    """x * y, but 0 where either is 0, even if the other is infinite or NaN.
+
+    What products of the chain rule are differentiated with: where the cotangent of such a product
+    is 0, its derivative must be, too, even by a slope that is infinite.
+    """
+    return same(INEXACT, x, y)
+
+
 def _multiply_no_nan(d: Array, g: Array) -> Array:
     result = np.multiply(d, g)
     # A product with zero is NaN exactly where the other factor is not finite.
@@ -60,7 +88,7 @@ def _multiply_no_nan(d: Array, g: Array) -> Array:
 @pointwise(
     numpy=_multiply_no_nan,
     expr="({g} == 0 && !({d} - {d} == 0) ? {g} : {d} * {g})",
-    grad=each(lambda d, g, out, up: scaled(g, up), lambda d, g, out, up: scaled(d, up)),
+    grad=each(_multiply_zero_left, lambda d, g, out, up: scaled(d, up)),
 )
 def multiply_no_nan(d: Operand, g: Operand) -> TensorType:
     """d * g, but 0 where g is 0, even if d is infinite or NaN: the product of the chain rule."""

@@ -244,6 +244,17 @@ def multiply_finite(r: Rewriting, node: Node) -> int | None:
     return None
 
 
+@rule("exact", "multiply_zero")
+def multiply_both_finite(r: Rewriting, node: Node) -> int | None:
+    """multiply_zero(x, y) → x * y where both are certain to be finite, or one is a number that is,
+    and not zero"""
+    known = [uniform(r, v) for v in node.inputs]
+    certain = any(e is not None and e != 0 and np.isfinite(e) for e in known)
+    if certain or all(is_finite(r, v) for v in node.inputs):
+        return r.add("multiply", node.inputs, node)
+    return None
+
+
 # Integers, however large, are less than the largest float32 and bfloat16.
 _INTEGERS = frozenset({"iota", "size_of"})
 _KEEPS_FINITE = frozenset(
