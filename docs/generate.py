@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from docs.conventions_page import conventions_page
+from docs.coverage_page import coverage_page
 from docs.elementwise import docs_module, stub
 from docs.functions_page import functions_page
 from docs.graph_picture import example, svg
@@ -23,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/functions.md": functions_page,
     "docs/ops.md": ops_page,
     "docs/conventions.md": conventions_page,
+    "docs/coverage.md": coverage_page,
     "docs/graph.svg": lambda: svg(example()),
     # What users and type checkers read of the functions that are made from the registry.
     "staticad/ops/elementwise_docs.py": docs_module,

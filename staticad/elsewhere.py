@@ -33,12 +33,13 @@ def public(namespace: str) -> list[str]:
     return list(getattr(module, "__all__", ()))
 
 
-def equivalent(name: str) -> str | None:
+def equivalent(name: str, namespace: str = "") -> str | None:
     """What to write for a name of another library, or of another namespace; None if unknown."""
-    if name in EQUIVALENTS:
-        return f"use {EQUIVALENTS[name]}"
-    if name in ABSENT:
-        return f"it is not here: {ABSENT[name]}"
+    for key in (f"{namespace}.{name}", name):
+        if key in EQUIVALENTS:
+            return f"use {EQUIVALENTS[key]}"
+        if key in ABSENT:
+            return f"it is not here: {ABSENT[key]}"
     base = name.removeprefix("reduce_")
     for place in NAMESPACES:
         if base in public(place):
@@ -51,7 +52,7 @@ def missing(namespace: str, name: str) -> AttributeError:
     module = f"staticad.{namespace}" if namespace else "staticad"
     advice = None
     if not name.startswith("_"):
-        advice = equivalent(name) or near_miss(name, public(namespace))
+        advice = equivalent(name, namespace) or near_miss(name, public(namespace))
     return _error(f"module {module!r} has no attribute {name!r}", advice, name)
 
 

@@ -62,6 +62,11 @@ EQUIVALENTS = {
     "argpartition": "sad.argsort, or sad.top_k", "partition": "sad.sort, or sad.top_k",
     "lexsort": "sad.argsort by one key after the other: it is stable",
     "cumsum": "sad.cumulative_sum", "cumprod": "sad.cumulative_prod",
+    "ediff1d": "sad.diff(sad.ravel(x))", "gradient": "(x[2:] - x[:-2]) / (2 * h)",
+    "nanargmax": "sad.argmax(sad.where(sad.isnan(x), -math.inf, x))",
+    "nanargmin": "sad.argmin(sad.where(sad.isnan(x), math.inf, x))",
+    "nancumsum": "sad.cumulative_sum(sad.where(sad.isnan(x), 0, x))",
+    "nancumprod": "sad.cumulative_prod(sad.where(sad.isnan(x), 1, x))",
     "trim_zeros": "x[i : j + 1], i and j the ends of sad.flatnonzero(x)",
     # --- Choosing
     **dict.fromkeys(("gather", "index_select", "embedding_lookup"), "sad.take, or x[indices]"),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import staticad as sad
@@ -86,12 +86,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "matrix_norm_fro": sad.linalg.matrix_norm,
     "diff": lambda x, axis: sad.diff(x, axis=axis),
 }  # fmt: skip
-
-PARTLY: dict[str, dict[str, str]] = {}
-"""Cases of functions that exist, but do not do that yet."""
-
-LATER: Sequence[str] = ()
-"""Functions of the golden cases that do not exist yet."""
 
 _FACTORS = "comes with the factorisations of linear algebra"
 _SPECIAL = "comes with the special functions"
