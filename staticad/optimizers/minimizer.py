@@ -59,7 +59,14 @@ class Minimizer(ABC):
                 chosen = checked(variables)
                 cotangents = list(gradients(loss, chosen))
             if transform is not None:
-                cotangents = list(transform(cotangents))
+                changed: Any = transform(cotangents)
+                if not isinstance(changed, list | tuple):
+                    raise UsageError(
+                        "transform does not give a list",
+                        expected="a function from the list of gradients to another",
+                        found=f"{changed!r:.80}, a {type(changed).__name__}",
+                    )
+                cotangents = list(changed)
             return self.apply(cotangents, chosen, when=when, name=name)
 
     def apply(
