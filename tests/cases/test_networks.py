@@ -176,9 +176,11 @@ def test_A33_of_nothing_but_minus_infinity(dtype: Any) -> None:
     with sad.Session(graph) as session:
         found = session.run([y, g, h, pair, gp, hp], {x: rows})
     for value, slope, curve in (found[:3], found[3:]):
-        np.testing.assert_allclose(value.astype(float), [-inf, 1, 2 + math.log(2)], rtol=1e-2)
-        np.testing.assert_allclose(slope.astype(float), [[0, 0], [0, 1], [0.5, 0.5]], rtol=1e-2)
-        wanted = [[0, 0], [0, 0], [0.25, -0.25]]
+        wanted = np.array([-inf, 1, 2 + math.log(2)])
+        np.testing.assert_allclose(value.astype(float), wanted, rtol=1e-2)
+        wanted = np.array([[0, 0], [0, 1], [0.5, 0.5]])
+        np.testing.assert_allclose(slope.astype(float), wanted, rtol=1e-2)
+        wanted = np.array([[0, 0], [0, 0], [0.25, -0.25]])
         np.testing.assert_allclose(curve.astype(float), wanted, rtol=1e-2)
 
 
@@ -189,11 +191,11 @@ def test_A36_rows_without_keys_beside_others(dtype: Any) -> None:
     mask = np.ones((3, 4, 4), bool)
     mask[1, 2] = False
     with sad.Graph() as graph:
-        xs = [sad.placeholder(a.dtype, a.shape) for a in (q, k, v)]
-        y = nn.scaled_dot_product_attention(*xs, mask)
+        xs = [a, b, c] = [sad.placeholder(x.dtype, x.shape) for x in (q, k, v)]
+        y = nn.scaled_dot_product_attention(a, b, c, mask)
         bias = np.where(mask, 0, -inf).astype(dtype)
-        z = nn.scaled_dot_product_attention(*xs, bias)
-        plain = nn.scaled_dot_product_attention(*xs)
+        z = nn.scaled_dot_product_attention(a, b, c, bias)
+        plain = nn.scaled_dot_product_attention(a, b, c)
         first = sad.gradients(sad.sum(y * y), xs)
         second = sad.gradients(sad.sum(first[0] * first[0]), xs)
     with sad.Session(graph) as session:
