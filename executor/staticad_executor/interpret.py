@@ -277,9 +277,11 @@ class _Run:
         for value, array in feeds.items():
             inner.bind_value(function.body, value, array.shape)
         inner.check()
+        own = function.body.run_time.finders.keys()
+        outer = {name: size for name, size in place.sizes.items() if name not in own}
         return Activation(
             function.body, self.bodies[function.name].nodes, function.outputs, feeds,
-            {**place.sizes, **inner.values}, path=attributes["path"], caller=place,
+            {**outer, **inner.values}, path=attributes["path"], caller=place,
         )  # fmt: skip
 
     def _expanded(

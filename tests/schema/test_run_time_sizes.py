@@ -74,6 +74,19 @@ def test_each_call_of_a_body_finds_a_size_of_its_own() -> None:
         assert np.allclose(a, b, rtol=1e-12)
 
 
+def test_a_body_may_call_its_size_as_its_caller_does() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", ("n",), name="x")
+        node = graph.append(OPS["nonzero"], [(x > 0).id], {"count": symbol("nonzero_3")})
+        (places,) = node.outputs
+        body = graph.define("body", lambda a: sad.sum(a[a > 0.5]), ("float64", ("m",)))
+        positive = x[graph.handle(places)]
+        value = body(x) + sad.sum(positive * sad.zeros(positive.shape)) + body(positive)
+    assert graph.run_time.finders.keys() & graph.functions["body"].body.run_time.finders.keys()
+    (found,) = agree(graph, [value], {x: DATA})
+    assert found == pytest.approx(2 * DATA[DATA > 0.5].sum())
+
+
 def test_a_body_returns_no_size_that_it_finds() -> None:
     with sad.Graph() as graph:
         where = line_ahead(2)
