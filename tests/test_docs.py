@@ -14,7 +14,7 @@ import grimp
 import pytest
 
 import staticad as sad
-from docs import generate, graph_picture
+from docs import graph_picture
 from staticad_schema.op import OPS
 
 ROOT = Path(__file__).parent.parent
@@ -58,7 +58,14 @@ def test_every_op_is_documented() -> None:
 
 def test_every_public_name_is_documented() -> None:
     page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
-    for namespace in (sad, sad.nn, sad.optimizers, sad.optimizers.schedules, sad.random):
+    for namespace in (
+        sad,
+        sad.nn,
+        sad.linalg,
+        sad.optimizers,
+        sad.optimizers.schedules,
+        sad.random,
+    ):
         prefix = namespace.__name__.replace("staticad", "sad", 1)
         for name in namespace.__all__:
             if callable(getattr(namespace, name)):
@@ -66,7 +73,7 @@ def test_every_public_name_is_documented() -> None:
 
 
 def test_picture_tells_forward_from_gradient_nodes() -> None:
-    graph = generate.example()
+    graph = graph_picture.example()
     boxes = graph_picture.layout(graph)
     kinds = {node.op: box.kind for node, box in zip(graph.nodes, boxes, strict=True)}
     assert kinds["tanh"] == "forward"
