@@ -26,6 +26,8 @@ def expressions() -> list[str]:
                     assert isinstance(function, ast.Lambda)
                     names = ", ".join(a.arg for a in function.args.args)
                     body = ast.get_source_segment(source, function.body) or ""
+                    # On one line, which a row of a table is.
+                    body = " ".join(body.split()).replace("( ", "(").replace(" )", ")")
                     found.append(f"{names}: {body}")
     assert len(found) == len(conventions.CONVENTIONS)
     return found
