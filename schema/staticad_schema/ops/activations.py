@@ -7,14 +7,15 @@ that it is finite with all its derivatives; further out they are x, or 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..op import OPS, Operand, op
-from ..types import FLOATING, REAL, Array, TensorType
+from ..types import FLOATING, REAL, WIDENED, Array, TensorType
 from . import elementwise as e
-from .pointwise import pointwise, same, select
+from .pointwise import pointwise, same, scaled, select
 
 
 def _relu(x: Array) -> Array:
@@ -40,16 +41,56 @@ _FAR = 40.0
 _FAR_EXP = 800.0
 
 
+def _near(x: Any, far: float) -> Any:
+    return e.clip(x, x.coerce(-far), x.coerce(far))
+
+
+def _by_slope(slope: Callable[..., Any]) -> dict[str, Any]:
+    """The rules of an op by its derivative at x, which half floats compute in float32."""
+
+    def product(x: Any, change: Any, given: dict[str, Any]) -> Any:
+        d = slope(x.astype(WIDENED.get(x.type.dtype, x.type.dtype)), **given)
+        return scaled(d.astype(x.type.dtype), change)
+
+    def grad(x: Any, out: Any, g: Any, **given: Any) -> tuple[Any]:
+        return (product(x, g, given),)
+
+    def jvp(x: Any, out: Any, tangents: tuple[Any], **given: Any) -> Any:
+        return product(x, tangents[0], given)
+
+    return {"grad": grad, "jvp": jvp}
+
+
+def _gelu_logit(near: Any) -> Any:
+    # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh is near -1.
+    cubic = e.add(near, e.multiply(e.multiply(e.square(near), near), 0.044715))
+    return e.multiply(cubic, 2 * math.sqrt(2.0 / math.pi))
+
+
+def _gelu_share(near: Any) -> Any:
+    # erfc keeps its digits where 1 + erf has lost them.
+    return e.multiply(e.erfc(e.multiply(near, -math.sqrt(0.5))), 0.5)
+
+
 def _gelu_expansion(x: Any, *, approximate: bool) -> Any:
-    near = e.clip(x, x.coerce(-_FAR), x.coerce(_FAR))
-    if approximate:
-        cubic = e.add(near, e.multiply(e.multiply(e.square(near), near), x.coerce(0.044715)))
-        # (1 + tanh(u)) / 2 is sigmoid(2 u), which keeps its digits where tanh is near -1.
-        share = e.sigmoid(e.multiply(cubic, x.coerce(2 * math.sqrt(2.0 / math.pi))))
-    else:
-        # erfc keeps its digits where 1 + erf has lost them.
-        share = e.multiply(e.erfc(e.multiply(near, x.coerce(-math.sqrt(0.5)))), x.coerce(0.5))
+    near = _near(x, _FAR)
+    share = e.sigmoid(_gelu_logit(near)) if approximate else _gelu_share(near)
     return e.multiply_no_nan(x, share)
+
+
+def _gelu_slope(x: Any, *, approximate: bool) -> Any:
+    near = _near(x, _FAR)
+    if approximate:
+        logit = _gelu_logit(near)
+        share = e.sigmoid(logit)
+        rising = e.add(e.multiply(e.square(near), 3 * 0.044715), 1.0)
+        rising = e.multiply(rising, 2 * math.sqrt(2.0 / math.pi))
+        steepness = e.multiply(e.multiply(share, e.sigmoid(e.negative(logit))), rising)
+    else:
+        share = _gelu_share(near)
+        bell = e.exp(e.multiply(e.square(near), -0.5))
+        steepness = e.multiply(bell, 1 / math.sqrt(2 * math.pi))
+    return e.add(share, e.multiply(near, steepness))
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
@@ -71,7 +112,7 @@ def _numpy(name: str) -> Any:
 @op(
     numpy=_gelu,
     expand=_gelu_expansion,
-    grad="expand",
+    **_by_slope(_gelu_slope),
     batch="elementwise",
     widen=True,
 )
@@ -83,12 +124,8 @@ def gelu(x: Operand, *, approximate: bool = False) -> TensorType:
     return same(FLOATING, x)
 
 
-def _near(x: Any) -> Any:
-    return e.clip(x, x.coerce(-_FAR_EXP), x.coerce(_FAR_EXP))
-
-
 def _silu_expansion(x: Any) -> Any:
-    return e.multiply_no_nan(x, e.sigmoid(_near(x)))
+    return e.multiply_no_nan(x, e.sigmoid(_near(x, _FAR_EXP)))
 
 
 def _silu(x: Array) -> Array:
@@ -96,10 +133,16 @@ def _silu(x: Array) -> Array:
     return result
 
 
+def _silu_slope(x: Any) -> Any:
+    near = _near(x, _FAR_EXP)
+    rest = e.multiply(near, e.sigmoid(e.negative(near)))
+    return e.multiply(e.sigmoid(near), e.add(rest, 1.0))
+
+
 @op(
     numpy=_silu,
     expand=_silu_expansion,
-    grad="expand",
+    **_by_slope(_silu_slope),
     batch="elementwise",
     widen=True,
 )
@@ -108,34 +151,46 @@ def silu(x: Operand) -> TensorType:
     return same(FLOATING, x)
 
 
-def _mish_share(near: Any, negative: Any, zero: Any, exp: Any, where: Any) -> Any:
-    """tanh(log(1 + exp(x))), which for n = exp(x) is n (n + 2) / (n (n + 2) + 2).
+def _mish_shares(near: Any, negative: Any, zero: Any, exp: Any, where: Any) -> tuple[Any, Any]:
+    """(tanh(log(1 + exp(x))), its distance from 1).
 
-    For x from 0 on in powers of m = exp(-x), as the difference from 1: neither side overflows, or
-    loses the digits of its derivatives.
+    For n = exp(x) they are n (n + 2) / (n (n + 2) + 2) and 2 / (n (n + 2) + 2); for x from 0 on in
+    powers of m = exp(-x): neither side overflows, or loses the digits of its derivatives.
     """
     n, m = exp(where(negative, near, zero)), exp(where(negative, zero, -near))
     below, above = n * (n + 2), m * m * 2
-    return where(negative, below / (below + 2), 1 - above / (above + m * 2 + 1))
+    far = above / (above + m * 2 + 1)
+    rest = where(negative, 2 / (below + 2), far)
+    return where(negative, below / (below + 2), 1 - far), rest
+
+
+def _mish_of(x: Any) -> tuple[Any, Any, Any]:
+    near = _near(x, _FAR_EXP)
+    zero = x.coerce(0.0)
+    share, rest = _mish_shares(near, e.less(near, zero), zero, e.exp, e.where)
+    return near, share, rest
 
 
 def _mish_expansion(x: Any) -> Any:
-    near = _near(x)
-    zero = x.coerce(0.0)
-
-    return e.multiply_no_nan(x, _mish_share(near, e.less(near, zero), zero, e.exp, e.where))
+    return e.multiply_no_nan(x, _mish_of(x)[1])
 
 
 def _mish(x: Array) -> Array:
-    share = _mish_share(x, x < 0, np.zeros((), x.dtype), np.exp, np.where)
+    share, _ = _mish_shares(x, x < 0, np.zeros((), x.dtype), np.exp, np.where)
     result: Array = _numpy("multiply_no_nan")(x, share)
     return result
+
+
+def _mish_slope(x: Any) -> Any:
+    near, share, rest = _mish_of(x)
+    steepness = e.multiply(e.multiply(rest, e.add(share, 1.0)), e.sigmoid(near))
+    return e.add(share, e.multiply(near, steepness))
 
 
 @op(
     numpy=_mish,
     expand=_mish_expansion,
-    grad="expand",
+    **_by_slope(_mish_slope),
     batch="elementwise",
     widen=True,
 )
