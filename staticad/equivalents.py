@@ -77,7 +77,8 @@ EQUIVALENTS = {
     "unsorted_segment_sum": "sad.segment_sum", "dynamic_slice": "x[start + sad.arange(n)]",
     **dict.fromkeys(("piecewise", "select"), "sad.where, one in the other"),
     "choose": "sad.take_along_axis(sad.stack(choices), x[None], axis=0)[0]",
-    **dict.fromkeys(("place", "putmask", "copyto"), "x.at[mask].set(values)"),
+    **dict.fromkeys(("place", "putmask", "copyto", "masked_scatter"), "x.at[mask].set(values)"),
+    "boolean_mask": "x[mask]", "repeat_interleave": "sad.repeat", "in1d": "sad.isin",
     "put": "x.at[indices].set(values)", "ix_": "x[rows[:, None], columns]",
     # --- Random numbers
     **dict.fromkeys(("manual_seed", "set_random_seed", "PRNGKey"), "sad.Graph(seed=0)"),
