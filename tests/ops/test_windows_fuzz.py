@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import staticad as sad
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
+from staticad_schema.ops import columns, correlation
 from staticad_schema.types import Array
 
 from . import naive_windows
@@ -40,7 +41,30 @@ def _apply(op: str, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> tu
 @settings(max_examples=400)
 @given(NUMBERS)
 def test_convolutions_of_any_rank(number: int) -> None:
-    random = Random(number)
+    check_convolution(Random(number))
+
+
+# What decides how a convolution is computed, so small that small ones are computed in every way.
+SMALL: dict[str, dict[Any, dict[str, float]]] = {
+    "slabs": {columns: {"SLAB": 40, "BLOCK": 50, "SHORT": 4, "DEEP": 3, "FEW_IMAGES": 2}},
+    "runs": {columns: {"BLOCK": 50, "SHORT": 2, "DEEP": 3, "WASTE": 9}},
+    "blocks": {columns: {"BLOCK": 50, "WASTE": 0}, correlation: {"LONG": 1}},
+    "gathering": {correlation: {"WIDER": 99}},
+    "spreading": {correlation: {"WIDER": 0, "BLOCK": 50}},
+}
+
+
+@pytest.mark.parametrize("way", SMALL)
+def test_convolutions_in_every_way(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, limits in SMALL[way].items():
+        for name, value in limits.items():
+            monkeypatch.setattr(module, name, value)
+    for number in range(150):
+        check_convolution(Random(number))
+
+
+def check_convolution(random: Random) -> None:
+    """A random convolution is that of the loop, and its transposes are its transposes."""
     windows = random_windows(random, random.randrange(1, 4))
     groups = random.choice((1, 1, 1, 2, 3))
     channels, outputs, batch = (random.randrange(1, 4) for _ in range(3))

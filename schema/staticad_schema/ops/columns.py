@@ -1,95 +1,62 @@
-"""Convolution of arrays: windows copied into the columns of a matrix, and one matrix product.
+"""Windows copied into the columns of a matrix, in parts that stay in the cache.
 
-What is written here is the meaning of the ops and the NumPy device's kernels alike: functions
-of the operands that write into an array.  The batch is worked through in blocks whose columns
-stay in the cache; blocks, and with them the order of every sum, depend on shapes only.
-
-Shapes: x (batch, channels, *sizes), w (outputs, channels / groups, *kernel),
-g (batch, outputs, *counts).
+Parts depend on shapes only, and with them the order of every sum.  `x` is padded here; its axes
+are batch, channels, and the spatial ones.  Views of windows have batch, channels, the kernel's
+axes, the windows'.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..op import Ints
 from ..types import Array
-from .windows import padded, pitches, shares, windows_of
-
-Pairs = Sequence[tuple[int, int]]
+from .windows import extent, pitches, windows_of
 
 BLOCK = 1 << 18
 """Elements of the columns that are made at a time."""
 
+SLAB = 1 << 23
+"""Elements of the columns of one image, which else is worked through in slabs of its rows."""
+
 WASTE = 1.5
 """Columns that no window needs, to those that one does, are worth faster copies up to this."""
+
+SHORT = 64
+"""Windows of an image that are enough for copies along them."""
+
+FEW_IMAGES = 32
+"""Images along which copies run, at least."""
 
 DEEP = 32
 """Rows of columns with which a product by itself is worth its while."""
 
-WIDER = 2.5
-"""How many more columns gathering what reaches an element may have than spreading what leaves one.
-"""
+
+def slabs(counts: Ints, depth: int) -> list[slice]:
+    """Windows along the first axis whose columns fit into memory together, for one image."""
+    rows = max(1, SLAB // (depth * math.prod(counts[1:])))
+    return [slice(k, min(k + rows, counts[0])) for k in range(0, counts[0], rows)]
 
 
-def conv(
-    x: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """out = the cross-correlation of x with w."""
-    kernel, counts = w.shape[2:], out.shape[2:]
-    if not out.size:
-        return
-    if not w.size:
-        out.fill(0)
-        return
-    depth, width = math.prod(w.shape[1:]), math.prod(counts)
-    left = np.ascontiguousarray(w).reshape(groups, -1, depth)
-    result = out.reshape(len(x), groups, -1, width)
-    if math.prod(kernel) == 1 and width == math.prod(x.shape[2:]) and not any(map(any, padding)):
-        np.matmul(left, np.ascontiguousarray(x).reshape(len(x), groups, depth, width), result)
-        return
-    x = padded(x, padding)
-    run = _run(x, strides, counts)
-    if run:
-        _conv_runs(x, w, out, _Runs(x, kernel, dilation, counts, groups, run))
-        return
-    for some, columns in _blocks(x, kernel, strides, dilation, counts, groups):
-        np.matmul(left, columns, result[some])
+def seen(x: Array, some: slice, kernel: int, stride: int, dilation: int) -> Array:
+    """What windows along the first axis see of x."""
+    return x[:, :, some.start * stride : (some.stop - 1) * stride + extent(kernel, dilation)]
 
 
-def _conv_runs(x: Array, w: Array, out: Array, runs: _Runs) -> None:
-    groups, outputs = runs.groups, len(w) // runs.groups
-    parted = w.reshape(groups, outputs, -1, runs.parts, runs.inner)
-    left = parted.transpose(3, 0, 1, 2, 4).reshape(runs.parts, groups, outputs, -1)
-    products = np.empty((runs.size, groups, outputs, *runs.grid), x.dtype)
-    inside = products[runs.kept]
-    flat = products.reshape(runs.size, groups, outputs, -1)[..., : runs.run]
-    more = np.empty(flat.shape, x.dtype) if runs.parts > 1 else flat
-    target = out.reshape(len(x), groups, outputs, *out.shape[2:])
-    for some, columns in runs.blocks():
-        count = len(columns[0])
-        np.matmul(left[0], columns[0], flat[:count])
-        for weights, part in zip(left[1:], columns[1:], strict=True):
-            np.matmul(weights, part, more[:count])
-            flat[:count] += more[:count]
-        target[some] = inside[:count]
-
-
-def _run(x: Array, strides: Ints, counts: Ints) -> int:
+def run_length(x: Array, strides: Ints, counts: Ints) -> int:
     """How many windows begin at elements of x from the first to the last one, if there is one
     for each and most are wanted; 0 else."""
     run = sum((n - 1) * p for n, p in zip(counts, pitches(x.shape[2:]), strict=True)) + 1
     width = math.prod(counts)
-    return run if max(strides) == 1 and width < run <= WASTE * width else 0
+    return run if max(strides) == 1 and SHORT <= width < run <= WASTE * width else 0
 
 
-class _Runs:
+class Runs:
     """Columns at stride 1 whose rows are runs of memory: there is a window for every element
     from the first to the last one, of which those that wrap around an edge are not wanted.
 
@@ -133,180 +100,39 @@ class _Runs:
             )
 
 
-def _blocks(
-    x: Array, kernel: Ints, strides: Ints, dilation: Ints, counts: Ints, groups: int
-) -> Iterator[tuple[slice, Array]]:
-    """For a part of the batch at a time, the columns (part, groups, depth, windows)."""
-    view = windows_of(x, kernel, strides, dilation, counts)
-    size = min(len(x), max(1, BLOCK // math.prod(view.shape[1:])))
-    columns = np.empty((size, *view.shape[1:]), x.dtype)
-    for first in range(0, len(x), size):
-        count = min(size, len(x) - first)
-        np.copyto(columns[:count], view[first : first + count])
-        matrix = columns[:count].reshape(count, groups, -1, math.prod(counts))
-        yield slice(first, first + count), matrix
+def blocks(view: Array) -> Iterator[tuple[slice, Array]]:
+    """For a part of the batch at a time, its windows in memory of their own."""
+    size = min(len(view), max(1, BLOCK // math.prod(view.shape[1:])))
+    columns = np.empty((size, *view.shape[1:]), view.dtype)
+    for first in range(0, len(view), size):
+        some = slice(first, min(first + size, len(view)))
+        part = columns[: some.stop - first]
+        np.copyto(part, view[some])
+        yield some, part
 
 
-def conv_input(
-    g: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """out = the transpose, in x, of `conv`, applied to g."""
-    if not out.size:
-        return
-    if not (g.size and w.size):
-        out.fill(0)
-        return
-    spreading = math.prod(w.shape[1:]) * groups * math.prod(g.shape[2:])
-    gathering = len(w) * math.prod(w.shape[2:]) * math.prod(out.shape[2:]) / math.prod(strides)
-    if gathering > WIDER * spreading:
-        _conv_input_spread(g, w, out, strides, padding, dilation, groups)
-        return
-    # What reaches an element comes from windows of g, through the kernel mirrored.
-    parts = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
-    turned = parts.reshape(-1, parts.shape[2], *w.shape[2:])
-    axes = [
-        _phases(*axis)
-        for axis in zip(
-            out.shape[2:], w.shape[2:], g.shape[2:], strides, padding, dilation, strict=True
-        )
-    ]
-    for phase in itertools.product(*axes):
-        places: Any = (..., *(one.elements for one in phase))
-        target = out[places]
-        kernel: Any = (..., *(one.kernel for one in phase))
-        weights = turned[kernel]
-        if not weights.size:
-            target[...] = 0
-        elif target.size:
-            direct = target.flags.c_contiguous
-            found = target if direct else np.empty(target.shape, out.dtype)
-            pads = [one.padding for one in phase]
-            steps = tuple(one.dilation for one in phase)
-            conv(g, weights, found, (1,) * len(phase), pads, steps, groups)
-            if not direct:
-                target[...] = found
+class Joined:
+    """Columns of a part of the batch as one matrix, where those of single images would be too
+    small.  The images come before the windows, or behind them if there are few windows: then
+    copies run along the images."""
 
+    def __init__(self, x: Array, kernel: Ints, strides: Ints, dilation: Ints, counts: Ints) -> None:
+        self._few = math.prod(counts) < SHORT
+        if self._few:
+            x = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 0, -1)), -1, 0)
+        self._view = windows_of(x, kernel, strides, dilation, counts)
+        least = FEW_IMAGES if self._few else 1
+        size = max(least, BLOCK // math.prod(self._view.shape[1:]))
+        self._size = min(len(x), size)
+        self._place = self._view.ndim - 1 if self._few else 1 + len(kernel)
 
-class _Phase(NamedTuple):
-    """Elements along an axis that lie alike to the windows: they are reached by the same places
-    of the kernel, and what reaches them is a convolution at stride 1."""
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """For a part of the batch at a time, columns (channels, *kernel, all of the rest)."""
+        for first in range(0, len(self._view), self._size):
+            some = slice(first, min(first + self._size, len(self._view)))
+            yield some, np.ascontiguousarray(np.moveaxis(self._view[some], 0, self._place))
 
-    elements: slice
-    kernel: slice
-    padding: tuple[int, int]
-    dilation: int
-
-
-def _phases(
-    size: int, kernel: int, count: int, stride: int, pad: tuple[int, int], dilation: int
-) -> list[_Phase]:
-    """The phases of an axis of that size, over which there are `count` windows.
-
-    Place k of window i lies on element a if a + pad[0] = i stride + k dilation.  So k is known
-    up to multiples of `period`, with which i moves by `step`.
-    """
-    period, step = (n // math.gcd(stride, dilation) for n in (stride, dilation))
-    phases = []
-    for first in range(min(stride, size)):
-        rest = (first + pad[0]) % stride
-        start = next(
-            (k for k in range(min(period, kernel)) if k * dilation % stride == rest), kernel
-        )
-        places = range(start, kernel, period)
-        # Mirrored: the last such place comes first.
-        taken = slice(places[-1], None, -period) if places else slice(0)
-        reach = (len(places) - 1) * step
-        low = reach - (first + pad[0] - start * dilation) // stride
-        elements = slice(first, None, stride)
-        length = len(range(first, size, stride))
-        phases.append(_Phase(elements, taken, (low, length + reach - low - count), step))
-    return phases
-
-
-def _conv_input_spread(
-    g: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """By columns that are added up where they came from."""
-    kernel, counts, sizes = w.shape[2:], g.shape[2:], out.shape[2:]
-    depth, width = math.prod(w.shape[1:]), math.prod(counts)
-    left = np.ascontiguousarray(w).reshape(groups, -1, depth).swapaxes(1, 2)
-    right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width)
-    pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
-    inside: Any = (..., *(kept for kept, _ in pairs))
-    source: Any = (..., *(kept for _, kept in pairs))
-    if any(kept.stop - kept.start < n for (_, kept), n in zip(pairs, sizes, strict=True)):
-        out.fill(0)
-    size = min(len(g), max(1, BLOCK // (groups * depth * width)))
-    columns = np.empty((size, groups, depth, width), g.dtype)
-    whole = [n + low + high for n, (low, high) in zip(sizes, padding, strict=True)]
-    sums = np.empty((size, out.shape[1], *whole), g.dtype)
-    for first in range(0, len(g), size):
-        count = min(size, len(g) - first)
-        np.matmul(left, right[first : first + count], columns[:count])
-        spread(
-            columns[:count].reshape(count, -1, *kernel, *counts), sums[:count], strides, dilation
-        )
-        out[first : first + count][source] = sums[:count][inside]
-
-
-def spread(columns: Array, out: Array, strides: Ints, dilation: Ints) -> None:
-    """out = the sums, at each element, of the places of all windows that lie on it.
-
-    columns: leading axes, then the kernel's, then the windows'.
-    """
-    rank = len(strides)
-    kernel, counts = columns.shape[-2 * rank : -rank], columns.shape[-rank:]
-    out.fill(0)
-    for place in itertools.product(*map(range, kernel)):
-        reached = tuple(
-            slice(k * d, k * d + (n - 1) * s + 1, s)
-            for k, d, n, s in zip(place, dilation, counts, strides, strict=True)
-        )
-        where: Any = (..., *reached)
-        source: Any = (..., *place, *(slice(None),) * rank)
-        out[where] += columns[source]
-
-
-def conv_weights(
-    x: Array, g: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """out = the transpose, in w, of `conv`, applied to g."""
-    if not out.size:
-        return
-    if not g.size:
-        out.fill(0)
-        return
-    kernel, counts = out.shape[2:], g.shape[2:]
-    x = padded(x, padding)
-    run = _run(x, strides, counts)
-    if run and _weights_runs(x, g, out, _Runs(x, kernel, dilation, counts, groups, run)):
-        return
-    depth, width = math.prod(out.shape[1:]), math.prod(counts)
-    right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width).swapaxes(2, 3)
-    # The products are made transposed, (depth, outputs): BLAS is faster at tall ones.
-    total = np.zeros((groups, depth, right.shape[3]), out.dtype)
-    for some, columns in _blocks(x, kernel, strides, dilation, counts, groups):
-        total += np.matmul(columns, right[some]).sum(axis=0, dtype=out.dtype)
-    np.copyto(out.reshape(groups, -1, depth), total.swapaxes(1, 2))
-
-
-def _weights_runs(x: Array, g: Array, out: Array, runs: _Runs) -> bool:
-    """Whether it could be done: windows that are not wanted are multiplied with 0, which is no
-    way to leave out an infinite element."""
-    groups, outputs = runs.groups, len(out) // runs.groups
-    wide = np.zeros((runs.size, groups, outputs, *runs.grid), g.dtype)
-    inside = wide[runs.kept]
-    right = wide.reshape(runs.size, groups, outputs, -1)[..., : runs.run].swapaxes(2, 3)
-    given = g.reshape(len(g), groups, outputs, *g.shape[2:])
-    depth = math.prod(out.shape[1:]) // runs.parts
-    total = np.zeros((runs.parts, groups, depth, outputs), out.dtype)
-    for some, columns in runs.blocks():
-        count = len(columns[0])
-        inside[:count] = given[some]
-        for sums, part in zip(total, columns, strict=True):
-            sums += np.matmul(part, right[:count]).sum(axis=0, dtype=out.dtype)
-    if not np.isfinite(total).all():
-        return False
-    found = total.reshape(runs.parts, groups, -1, runs.inner, outputs).transpose(1, 4, 2, 0, 3)
-    np.copyto(out.reshape(groups, outputs, -1, runs.parts, runs.inner), found)
-    return True
+    def apart(self, x: Array) -> Array:
+        """A view of what belongs to a part of the batch, (images, groups, channels, windows),
+        with the axes in the order of the columns: groups, channels, then the rest."""
+        return x.transpose(1, 2, 3, 0) if self._few else x.transpose(1, 2, 0, 3)

@@ -18,7 +18,7 @@ from ..errors import ShapeError
 from ..op import Ints, Operand, SymbolicShape, Widths, each, op
 from ..shapes import same_shape, shape_text
 from ..types import NUMERIC, Array, TensorType
-from . import columns
+from . import correlation
 from .checks import check_kind, check_shape, same_dtype
 from .pointwise import conjugated
 from .shape import batch_size, permute_dims, reshape
@@ -172,19 +172,19 @@ def _batch_weights(
 def _conv(x: Array, w: Array, **attributes: Any) -> Array:
     sizes, kernel = x.shape[2:], w.shape[2:]
     out = np.empty((len(x), len(w), *_counts(sizes, kernel, **attributes)), x.dtype)
-    columns.conv(x, w, out, **attributes)
+    correlation.conv(x, w, out, **attributes)
     return out
 
 
 def _conv_input(g: Array, w: Array, *, shape: Ints, groups: int, **attributes: Any) -> Array:
     out = np.empty((len(g), w.shape[1] * groups, *shape), g.dtype)
-    columns.conv_input(g, w, out, groups=groups, **attributes)
+    correlation.conv_input(g, w, out, groups=groups, **attributes)
     return out
 
 
 def _conv_weights(x: Array, g: Array, *, shape: Ints, **attributes: Any) -> Array:
     out = np.empty((g.shape[1], *shape), x.dtype)
-    columns.conv_weights(x, g, out, **attributes)
+    correlation.conv_weights(x, g, out, **attributes)
     return out
 
 

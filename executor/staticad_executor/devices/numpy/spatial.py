@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from staticad_schema.ops import columns, pools
+from staticad_schema.ops import correlation, pools
 from staticad_schema.types import TensorType
 
 Function = Callable[..., Any]
@@ -23,9 +23,9 @@ def _into(function: Function) -> Maker:
 
 
 MAKERS: dict[str, Maker] = {
-    "conv": _into(columns.conv),
-    "conv_input": _into(columns.conv_input),
-    "conv_weights": _into(columns.conv_weights),
+    "conv": _into(correlation.conv),
+    "conv_input": _into(correlation.conv_input),
+    "conv_weights": _into(correlation.conv_weights),
     "max_pool": _into(pools.max_pool),
     "unpool": _into(pools.unpool),
     "window_sum": _into(pools.window_sum),
