@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import subprocess
 import sys
@@ -169,6 +168,48 @@ def test_threads_find_their_own_sizes() -> None:
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+def finders(session: sad.Session, fetches: Any) -> int:
+    """How many nodes a run finds sizes by."""
+    return sum(line.split()[1:2] == ["finder"] for line in session.explain(fetches).splitlines())
+
+
+def test_equal_masks_are_searched_once() -> None:
+    with sad.Graph() as graph:
+        x, y = (sad.placeholder("float64", ("n",), name=name) for name in "xy")
+        a, b = x[x > 0], y[x > 0]
+        z = a * b + a
+    with sad.Session(graph) as session:
+        assert np.array_equal(session.run(z, {x: DATA, y: DATA}), (DATA**2 + DATA)[DATA > 0])
+        assert finders(session, z) == 1
+        # Where one of the sizes is fed, it is compared with what is found.
+        with pytest.raises(sad.StaticadError, match=r"broadcast|two sizes"):
+            session.run(z, {x: DATA, b: np.ones(3)})
+        count = int((DATA > 0).sum())
+        assert np.array_equal(session.run(z, {x: DATA, b: np.zeros(count)}), DATA[DATA > 0])
+
+
+def test_masks_that_are_constant_are_searched_when_the_plan_is_made() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", ("n", 3), name="x")
+        mask = sad.constant([True, False, True])
+        rows = x[:, mask]
+        total = sad.sum(rows * sad.zeros(rows.shape[1]) + rows[:, rows[0] > 0])
+        distinct = sad.unique_all([3, 1, 3])
+        failing = sad.repeat(x[0], sad.constant([1, -1, 2]))
+    data = DATA[:6].reshape(2, 3)
+    with sad.Session(graph) as session:
+        assert np.array_equal(session.run(rows, {x: data}), data[:, [0, 2]])
+        assert finders(session, rows) == 0
+        assert session.run(distinct)[1].tolist() == [1, 0]
+        session.run(total, {x: np.ones((2, 3))})
+        assert finders(session, total) == 1
+        with pytest.raises(sad.ExecutionError, match="negative"):
+            session.run(failing, {x: data})
+        # A constant may be fed like any other value.
+        fed = session.run(rows, {x: data, mask: [False, True, False]})
+        assert np.array_equal(fed, data[:, [1]])
 
 
 # ---------------------------------------------------------------- state and effects
@@ -345,81 +386,3 @@ def test_sizes_fed_and_found_have_to_agree() -> None:
             assert where in str(caught.value)
             with pytest.raises(sad.PlanError, match=r"does not fit|two sizes"):
                 session.run([thrice, other, y], {twice: [5.0], x: [-1.0, 2.0]})
-
-
-# ---------------------------------------------------------------- looking inside
-
-
-def test_explain_memory_and_profile() -> None:
-    with sad.Graph() as graph:
-        x = sad.placeholder("float64", ("n",), name="x")
-        (where,) = sad.nonzero(x > 0, name="hits")
-        y = x[where] * 3
-        z = sad.sum(sad.exp(y))
-    with sad.Session(graph) as session:
-        assert "sizes are not known" in session.explain(z)
-        assert "sizes are not known" in session.explain(z, feeds=[x])
-        with pytest.raises(sad.PlanError, match="'hits' is not given, which each run finds"):
-            session.explain(z, {"n": 4})
-        with pytest.raises(sad.PlanError, match="'hits' is not given") as caught:
-            session.memory(z, {"n": 4})
-        assert "nonzero hits" in str(caught.value)
-        with pytest.raises(sad.PlanError, match="'n' is not given"):
-            session.memory(z, {"hits": 4})
-        small, large = (session.memory(z, {"n": 1000, "hits": k}) for k in (1, 1000))
-        assert small.feed_bytes == 8000
-        assert large.scratch_bytes > small.scratch_bytes + 8000
-        assert large.peak_bytes == sum(large[1:6])
-        session.run(z, {x: DATA})
-        ran = session.explain(z)
-        assert ran == session.explain(z, {"n": 40, "hits": int((DATA > 0).sum())})
-        assert [line.split()[1] for line in ran.splitlines() if " @numpy " in line].count(
-            "finder"
-        ) == 1
-        profile = session.profile(z, {x: DATA}, repeat=3)
-        assert [row.calls for row in profile.by_op() if row.name == "nonzero"] == [3]
-        assert json.dumps(profile.trace()).count('"cat": "finder"') == 3
-        assert profile.result == session.run(z, {x: DATA})
-    with pytest.raises(sad.PlanError, match="has no plan"):
-        sad.Session(graph, check_numerics=True).explain(z)
-
-
-def test_numbers_are_checked_behind_a_mask() -> None:
-    with sad.Graph() as graph:
-        x = sad.placeholder("float64", ("n",), name="x")
-        where = line_ahead(1)
-        y = sad.log(x[x != 0])
-    with sad.Session(graph, check_numerics=True) as session:
-        assert session.run(y, {x: [0.0, 1.0]}).tolist() == [0]
-        with pytest.raises(sad.ExecutionError, match="NaN is born here") as caught:
-            session.run(y, {x: [0.0, -1.0]})
-    assert where in str(caught.value)
-
-
-def test_a_failure_in_a_later_segment_names_the_line() -> None:
-    with sad.Graph() as graph:
-        x = sad.placeholder("float64", ("n",), name="x")
-        y = sad.placeholder("float64", ("m",), name="y")
-        where = line_ahead(1)
-        z = x[x > 0] + y
-    with sad.Session(graph) as session:
-        assert session.run(z, {x: [1.0, -1.0, 2.0], y: [1.0, 1.0]}).tolist() == [2, 3]
-        with pytest.raises(sad.ShapeError, match="do not broadcast") as caught:
-            session.run(z, {x: [1.0, -1.0, 2.0], y: [1.0, 1.0, 1.0]})
-    assert where in str(caught.value)
-
-
-def test_a_mask_of_another_size_fails_where_it_is_used() -> None:
-    with sad.Graph() as graph:
-        x = sad.placeholder("float64", ("n", "m"), name="x")
-        mask = sad.placeholder("bool", ("a", "b"), name="mask")
-        where = line_ahead(1)
-        y = x[mask]
-    data = np.arange(6.0).reshape(2, 3)
-    for options in ({}, {"check_numerics": True}):
-        with sad.Session(graph, **options) as session:  # type: ignore[arg-type]
-            assert session.run(y, {x: data, mask: data > 2}).tolist() == [3, 4, 5]
-            for other in ((3, 2), (1, 3), (2, 4)):
-                with pytest.raises(sad.ShapeError, match="of another shape") as caught:
-                    session.run(y, {x: data, mask: np.ones(other, bool)})
-                assert where in str(caught.value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from staticad_schema.errors import PlanError, StaticadError, near_miss
 from staticad_schema.node import Node
 from staticad_schema.op import FINDERS, OPS
 from staticad_schema.run_time_sizes import symbols_of_node
-from staticad_schema.types import TensorType
+from staticad_schema.types import TensorType, array_type
 
 from ..program import Program, empty_like, pruned, rewired
+from ..sizes import find
 from .expand import expand
 from .rewrites import exact, fast, stable
-from .rewrites.fold import Budget, folded
+from .rewrites.fold import SMALL_BYTES, Budget, folded
 from .rewrites.merge import node_key
 from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, settled, unknown_choice
 
@@ -73,8 +75,10 @@ def rewrite(
             hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES]),
         )
     report = report or Report()
-    program = expand(program, claimed)
-    return pruned(_Walk(program, chosen, report).run())
+    program = pruned(_Walk(expand(program, claimed), chosen, report).run())
+    if program.finds and not any(node.op in FINDERS for node in program.graph.nodes):
+        return replace(program, finds=False)
+    return program
 
 
 class _Walk:
@@ -230,6 +234,9 @@ class _Walk:
         others = {
             k: v for k, v in node.attributes.items() if k not in node.definition.run_time_sizes
         }
+        folded = self.found_before(node) if self.folds and self.told.isdisjoint(own) else None
+        if folded is not None:
+            return folded
         key = "finder", node_key(node._replace(attributes=others))
         start = self.known.get(key) if self.merges and self.told.isdisjoint(own) else None
         if start is not None:
@@ -242,8 +249,33 @@ class _Walk:
         self.known.setdefault(key, start)
         return start
 
+    def found_before(self, node: Node) -> int | None:
+        """The first of the constants that the outputs are where the operands are constants."""
+        operands = [self.operand(v) for v in node.inputs]
+        arrays = [a for a in operands if a is not None]
+        if len(arrays) < len(operands) or sum(a.nbytes for a in arrays) > SMALL_BYTES:
+            return None
+        try:
+            outputs, sizes = find(node, arrays, {})
+        except StaticadError:
+            # It fails when it runs, and the error names the user's line.
+            return None
+        self.applied("fold")
+        self.sizes |= sizes
+        first = len(self.out.types)
+        for array in outputs:
+            kept = np.array(array, order="C")
+            kept.flags.writeable = False
+            self.out.append_trusted(
+                node._replace(
+                    op="constant", inputs=(), attributes={"value": kept}, after=(),
+                    types=(array_type(kept),), start=len(self.out.types),
+                )
+            )  # fmt: skip
+        return first
+
     def renamed(self, node: Node) -> Node:
-        """The node in terms of the sizes that are still found."""
+        """The node in terms of the sizes that are still to be found."""
         if self.sizes.keys().isdisjoint(symbols_of_node(node)):
             return node
         types = tuple(
