@@ -158,6 +158,17 @@ EQUIVALENTS = {
     **{name: f"x[np.{name}(...)]"
        for name in ("diag_indices", "diag_indices_from", "mask_indices", "tril_indices_from",
                     "triu_indices_from")},
+    # --- Windows over images
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "conv", "convolution"), "sad.nn.conv"),
+    **dict.fromkeys(("MaxPool2d", "max_pool", "max_pooling2d"), "sad.nn.max_pool2d"),
+    **dict.fromkeys(("AvgPool2d", "avg_pool", "average_pooling2d"), "sad.nn.avg_pool2d"),
+    **dict.fromkeys(("ConvTranspose2d", "conv_transpose", "conv2d_transpose"),
+                    "sad.nn.conv_transpose2d"),
+    **dict.fromkeys(("depthwise_conv2d", "separable_conv2d"),
+                    "sad.nn.conv2d with as many groups as channels"),
+    **dict.fromkeys(("Upsample", "resize_images"), "sad.nn.interpolate"),
+    **dict.fromkeys(("im2col", "extract_patches"), "sad.nn.unfold"), "col2im": "sad.nn.fold",
+    "lrn": "sad.nn.local_response_norm", "AdaptiveAvgPool2d": "sad.nn.adaptive_avg_pool2d",
 }  # fmt: skip
 
 _NUMPY = "it is about NumPy itself"
