@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor.compile import structure
 from tests.executor.test_run_time_sizes import DATA, finders
 from tests.lines import line_ahead
 
@@ -83,3 +84,11 @@ def test_a_mask_of_another_size_fails_where_it_is_used() -> None:
                 with pytest.raises(sad.ShapeError, match="of another shape") as caught:
                     session.run(y, {x: data, mask: np.ones(other, bool)})
                 assert where in str(caught.value)
+
+
+def test_there_is_no_one_plan_of_several_segments() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", ("n",), name="x")
+        y = x[x > 0]
+    with pytest.raises(sad.PlanError, match="sizes are found while it runs"):
+        structure(graph, [y.id], [], {x.id: x.type})
