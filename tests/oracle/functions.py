@@ -45,8 +45,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
             "asinh", "acosh", "atanh", "floor", "ceil", "round", "trunc", "sign",
             "isnan", "isinf", "isfinite", "signbit", "reciprocal", "sigmoid", "erf", "erfc",
             "maximum", "minimum", "hypot", "remainder", "logaddexp", "copysign", "atan2", "pow",
-            "floor_divide", "equal", "not_equal", "less", "less_equal", "greater_equal",
-            "logical_or", "where", "matmul", "clip",
+            "floor_divide", "equal", "not_equal", "less", "less_equal", "greater_equal", "greater",
+            "logical_or", "logical_and", "logical_xor", "logical_not", "where", "matmul", "clip",
             "cbrt", "exp2", "fmod", "log_sigmoid", "logit", "rsqrt", "softplus",
         )
     },
@@ -58,6 +58,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "pow_scalar": lambda x, exponent: sad.pow(x, exponent),
     "cast": lambda x, to: sad.cast(x, to),
     "squared_difference": sad.squared_difference,
+    "lerp": sad.lerp,
+    "linear": lambda x, weights, bias: x @ weights.mT + bias,
+    "resize_nearest": lambda x, scale: sad.nn.interpolate(x, scale_factor=scale, mode="nearest"),
     "fma": lambda a, b, c: a * b + c,
     "where_log_guard": lambda x: sad.where(x > 0, sad.log(x), 0.0),
     "nonzero_mask_sum": lambda x: sad.sum(sad.where(x > 0, x, 0.0)),
@@ -69,7 +72,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: _reduce(getattr(sad, name))
         for name in (
-            "sum", "mean", "max", "min", "prod", "var", "std", "logsumexp", "argmax", "any", "all",
+            "sum", "mean", "max", "min", "prod", "var", "std", "logsumexp", "argmax", "argmin",
+            "any", "all",
         )
     },
     "sumsq": _reduce(lambda x, axis, keepdims: sad.sum(x * x, axis=axis, keepdims=keepdims)),
@@ -77,12 +81,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "norm_l2": _reduce(lambda x, **over: sad.linalg.vector_norm(x, **over)),
     "count_nonzero": _reduce(sad.count_nonzero),
     "cumprod": lambda x, axis: sad.cumulative_prod(x, axis=axis),
+    "cumsum": lambda x, axis: sad.cumulative_sum(x, axis=axis),
     "cummax": lambda x, axis: sad.cummax(x, axis=axis)[0],
     "logcumsumexp": lambda x, axis: sad.logcumsumexp(x, axis=axis),
     "einsum": lambda *xs, equation: sad.einsum(equation, *xs),
     "gemm": _gemm,
     "tensordot": lambda x, y, axes: sad.tensordot(x, y, axes=axes),
     **{name: getattr(sad, name) for name in ("cross", "kron", "outer", "vecdot")},
+    "trace": sad.linalg.trace,
     "matrix_norm_fro": sad.linalg.matrix_norm,
     "diff": lambda x, axis: sad.diff(x, axis=axis),
 }  # fmt: skip
@@ -102,6 +108,7 @@ WAITS = {
     "qr_r": _FACTORS,
     "slogdet": _FACTORS,
     "solve": _FACTORS,
+    "solve_triangular": _FACTORS,
     "svdvals": _FACTORS,
 }
 """Functions of the golden cases that are not part of the library yet, and what they wait for."""
