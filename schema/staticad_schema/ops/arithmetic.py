@@ -10,7 +10,7 @@ import numpy as np
 from ..op import OPS, Operand, constant, each
 from ..types import FLOATING, INEXACT, NUMERIC, REAL, REAL_OF, Array, TensorType
 from .conversion import conj, converted, imag, real
-from .pointwise import conjugated, pointwise, same, scaled
+from .pointwise import conjugated, pointwise, pushed, same, scaled, select, tangent
 
 
 @pointwise(numpy=np.add, expr="({x} + {y})", d=(lambda x, y, out: 1, lambda x, y, out: 1))
@@ -89,6 +89,7 @@ def _multiply_no_nan(d: Array, g: Array) -> Array:
     numpy=_multiply_no_nan,
     expr="({g} == 0 && !({d} - {d} == 0) ? {g} : {d} * {g})",
     grad=each(_multiply_zero_left, lambda d, g, out, up: scaled(d, up)),
+    jvp=tangent(lambda d, g, out: g, lambda d, g, out: d),
 )
 def multiply_no_nan(d: Operand, g: Operand) -> TensorType:
     """d * g, but 0 where g is 0, even if d is infinite or NaN: the product of the chain rule."""
@@ -258,34 +259,43 @@ def constant_scalar(x: Any) -> Any:
     return value.item()
 
 
-def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
+def _pow_base_slope(x: Any, y: Any, out: Any) -> Any:
     p = constant_scalar(y)
     if p is None or isinstance(p, complex):
         # 0 where y is 0, even if x**(y - 1) is infinite.
-        return scaled(multiply_no_nan(pow(x, subtract(y, 1)), y), g)
+        return multiply_no_nan(pow(x, subtract(y, 1)), y)
     if p == 0:
-        return multiply_no_nan(g, g.coerce(0.0))
+        return x.coerce(0.0)
     if p == 1:
-        return g
+        return 1
     if p == 2:
-        return scaled(add(x, x), g)
+        return add(x, x)
     power = multiply(x, x) if p == 3 else pow(x, p - 1)
-    return scaled(multiply(power, p), g)
+    return multiply(power, p)
 
 
-def _pow_exponent(x: Any, y: Any, out: Any, g: Any) -> Any:
+def _pow_base(x: Any, y: Any, out: Any, g: Any) -> Any:
+    if constant_scalar(y) == 0:
+        # Also of an infinite cotangent.
+        return multiply_no_nan(g, g.coerce(0.0))
+    return scaled(_pow_base_slope(x, y, out), g)
+
+
+def _pow_exponent_slope(x: Any, y: Any, out: Any) -> Any:
     # At x = 0 the power is 0 for all positive y, so all its derivatives are; and at 0**0 the
     # slope is taken as that of all y to the right.
     right = y if y.type.kind != "complex" else real(y)
     flat = OPS["logical_and"](OPS["equal"](x, 0), OPS["greater_equal"](right, 0))
     logarithm = OPS["log"](OPS["where"](flat, x.coerce(1), x))
-    return scaled(multiply_no_nan(logarithm, out), g)
+    # Chosen, not multiplied: where the power is 0 an infinite logarithm has no part in curvature.
+    return select(OPS["equal"](out, 0), out.coerce(0.0), multiply(logarithm, out))
 
 
 @pointwise(
     numpy=_pow,
     expr={"float": "pow({x}, {y})"},
-    grad=each(_pow_base, _pow_exponent),
+    grad=each(_pow_base, lambda x, y, out, g: scaled(_pow_exponent_slope(x, y, out), g)),
+    jvp=tangent(_pow_base_slope, _pow_exponent_slope),
 )
 def pow(x: Operand, y: Operand) -> TensorType:
     """x to the power of y.  Integers wrap, and round towards zero for negative y (0**-1 is 0)."""
@@ -297,7 +307,7 @@ def _sign_tangent(x: Any, out: Any, t: Any) -> Any:
     across = imag(multiply(conj(out), t))
     # At 0, where x / |x| has no derivative, 0 turns by 0.
     turning = multiply_no_nan(reciprocal(abs(x)), across).astype(x.type.dtype)
-    return multiply_no_nan(multiply(out, 1j), turning)
+    return pushed(multiply(out, 1j), turning)
 
 
 def _sign_jvp(x: Any, out: Any, tangents: tuple[Any]) -> Any:
@@ -326,7 +336,7 @@ def _abs_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
 
 
 def _abs_jvp(x: Any, out: Any, tangents: tuple[Any]) -> Any:
-    product = multiply_no_nan(conjugated(sign(x)), tangents[0])
+    product = pushed(conjugated(sign(x)), tangents[0])
     return real(product) if x.type.kind == "complex" else product
 
 

@@ -13,6 +13,7 @@ from ..op import OPS, Operand, op
 from ..shapes import same_shape
 from ..types import INTEGER, Array, TensorType
 from . import elementwise as e
+from .pointwise import pushed
 from .reduce import sum_
 from .shape import batch_size, moved_axis, reshape, with_batch
 from .softmax import floating_on, log_softmax_expansion, log_softmax_meaning
@@ -73,7 +74,7 @@ def _grad_cross_entropy(
 def _jvp_cross_entropy(
     logits: Any, labels: Any, out: tuple[Any, Any], tangents: Sequence[Any], *, axis: int
 ) -> tuple[Any, Any]:
-    weighted = e.multiply_no_nan(e.exp(out[1]), tangents[0])
+    weighted = pushed(e.exp(out[1]), tangents[0])
     logs = e.subtract(tangents[0], sum_(weighted, axis=(axis,), keepdims=True))
     picked = e.multiply_no_nan(logs, _indicator(logits, labels, axis))
     return e.negative(sum_(picked, axis=(axis,), keepdims=False)), logs

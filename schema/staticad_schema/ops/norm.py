@@ -12,7 +12,7 @@ from ..op import OPS, Ints, Operand, op
 from ..types import INEXACT, REAL_OF, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_kind
-from .pointwise import conjugated, select
+from .pointwise import conjugated, pushed, select
 from .reduce import reduced, restored, sum_
 
 
@@ -57,7 +57,7 @@ def _grad_norm(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple
 
 
 def _jvp_norm(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
-    along = multiply_no_nan(conjugated(_direction(x, out, axis, keepdims)), tangents[0])
+    along = pushed(conjugated(_direction(x, out, axis, keepdims)), tangents[0])
     along = OPS["real"](along) if x.type.kind == "complex" else along
     return sum_(along, axis=axis, keepdims=keepdims)
 

@@ -19,7 +19,7 @@ from ..shapes import product, shape_text
 from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_broadcast, check_kind, check_shape
-from .pointwise import scaled, select
+from .pointwise import pushed, scaled, select
 from .scan import cumulative_prod, shifted
 from .shape import broadcast_to, inverse, permute_dims, reshape
 
@@ -120,7 +120,7 @@ def _grad_prod(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple
     numpy=_fixed_dtype(np.prod),
     grad=_grad_prod,
     jvp=lambda x, out, tangents, *, axis, keepdims: sum_(
-        multiply_no_nan(others(x, axis), tangents[0]), axis=axis, keepdims=keepdims
+        pushed(others(x, axis), tangents[0]), axis=axis, keepdims=keepdims
     ),
     batch=_batch("prod"),
     widen=True,
@@ -145,7 +145,7 @@ def _grad_extremum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> t
 
 
 def _jvp_extremum(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
-    weighted = multiply_no_nan(_shares(x, out, axis, keepdims), tangents[0])
+    weighted = pushed(_shares(x, out, axis, keepdims), tangents[0])
     return sum_(weighted, axis=axis, keepdims=keepdims)
 
 
@@ -266,7 +266,7 @@ def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
 
 
 def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
-    weighted = multiply_no_nan(_softmax(x, out, axis, keepdims), tangents[0])
+    weighted = pushed(_softmax(x, out, axis, keepdims), tangents[0])
     return sum_(weighted, axis=axis, keepdims=keepdims)
 
 

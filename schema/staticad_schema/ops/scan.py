@@ -15,9 +15,8 @@ import numpy as np
 from ..dims import Size
 from ..op import Operand, each, op
 from ..types import FLOATING, NUMERIC, Array, TensorType
-from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
-from .pointwise import conjugated, scaled
+from .pointwise import conjugated, pushed, scaled
 from .recurrence import linear_recurrence_along
 from .shape import batch_size, with_batch
 from .slicing import pad, slice_
@@ -53,8 +52,8 @@ def _jvp_recurrence(
 ) -> Any:
     da, db = tangents
     if da is not None:
-        pushed = multiply_no_nan(shifted(out, axis, reverse, 0.0), da)
-        db = pushed if db is None else db + pushed
+        own = pushed(shifted(out, axis, reverse, 0.0), da)
+        db = own if db is None else db + own
     return linear_recurrence(a, db, axis=axis, reverse=reverse)
 
 
@@ -136,8 +135,8 @@ def _batch_cumulative_prod(x: Any, batched: Sequence[bool], *, axis: int, revers
 def _jvp_cumulative_prod(
     x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
 ) -> Any:
-    pushed = multiply_no_nan(shifted(out, axis, reverse, 1.0), tangents[0])
-    return linear_recurrence(x, pushed, axis=axis, reverse=reverse)
+    steps = pushed(shifted(out, axis, reverse, 1.0), tangents[0])
+    return linear_recurrence(x, steps, axis=axis, reverse=reverse)
 
 
 @op(
@@ -181,8 +180,8 @@ def _jvp_cumulative_logsumexp(
     x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
 ) -> Any:
     carried, own = _steps(x, out, axis, reverse)
-    pushed = multiply_no_nan(own, tangents[0])
-    return linear_recurrence(carried, pushed, axis=axis, reverse=reverse)
+    steps = pushed(own, tangents[0])
+    return linear_recurrence(carried, steps, axis=axis, reverse=reverse)
 
 
 @op(

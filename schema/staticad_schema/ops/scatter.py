@@ -27,7 +27,7 @@ from .index import (
     scatter_set,
     tangent_of,
 )
-from .pointwise import scaled, select
+from .pointwise import pushed, scaled, select
 from .scan import linear_recurrence, shifted
 from .shape import broadcast_to, reshape, zeros
 
@@ -101,8 +101,8 @@ def _jvp_extremum(
 ) -> Any:
     x, updates, *indices = operands
     own, new = _shares(operands, out, axes, include_self)
-    dx = multiply_no_nan(own, tangent_of(tangents[0], x))
-    du = multiply_no_nan(new, tangent_of(tangents[1], updates))
+    dx = pushed(own, tangent_of(tangents[0], x))
+    du = pushed(new, tangent_of(tangents[1], updates))
     return scatter_add(dx, du, *indices, axes=axes)
 
 
@@ -211,11 +211,11 @@ def _jvp_multiply(operands: Sequence[Any], out: Any, tangents: Sequence[Any], *,
     x, _, *indices = operands
     moved = zeros(x, x.type.shape)
     if tangents[0] is not None:
-        moved = multiply_no_nan(_product_of_updates(operands, axes), tangents[0])
+        moved = pushed(_product_of_updates(operands, axes), tangents[0])
     if tangents[1] is None:
         return moved
-    pushed = multiply_no_nan(_products_of_others(operands, axes), tangents[1])
-    return scatter_add(moved, pushed, *indices, axes=axes)
+    around = pushed(_products_of_others(operands, axes), tangents[1])
+    return scatter_add(moved, around, *indices, axes=axes)
 
 
 @op(

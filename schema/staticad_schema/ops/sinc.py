@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 from ..op import Operand, each, op
 from ..types import FLOATING, Array, TensorType
 from . import elementwise as e
-from .pointwise import same, scaled
+from .pointwise import pushed, same, scaled
 
 MAX_ORDER = 50
 
@@ -72,10 +72,15 @@ def _sinc_grad(x: Any, out: Any, g: Any, *, order: int) -> Any:
     return scaled(sinc(x, order=order + 1), g)
 
 
+def _sinc_jvp(x: Any, out: Any, tangents: tuple[Any], *, order: int) -> Any:
+    return pushed(sinc(x, order=order + 1), tangents[0])
+
+
 @op(
     numpy=_sinc,
     expand=lambda x, *, order: _derivative(e, x, order),
     grad=each(_sinc_grad),
+    jvp=_sinc_jvp,
     batch="elementwise",
     elementwise=True,
     widen=True,

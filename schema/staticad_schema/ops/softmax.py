@@ -3,7 +3,7 @@ over their sum."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..shapes import broadcast_shapes, normalize_axis
 from ..types import BOOL, FLOATING, Array, TensorType
 from . import elementwise as e
 from .checks import check_axes, check_kind
-from .pointwise import select
+from .pointwise import pushed, select
 from .reduce import max_, sum_
 from .shape import aligned, broadcast_to
 
@@ -64,17 +64,20 @@ def log_softmax_expansion(x: Any, *, axis: int) -> Any:
     return e.subtract(shifted, e.log(sum_(e.exp(shifted), axis=(axis,), keepdims=True)))
 
 
-def softmax_change(out: Any, change: Any, axis: int) -> Any:
-    """The product of softmax's Jacobian, which is symmetric, with a tangent or cotangent."""
-    weighted = sum_(e.multiply_no_nan(out, change), axis=(axis,), keepdims=True)
-    return e.multiply_no_nan(out, e.subtract(change, weighted))
+def softmax_change(
+    out: Any, change: Any, axis: int, product: Callable[..., Any] = e.multiply_no_nan
+) -> Any:
+    """The product of softmax's Jacobian, which is symmetric, with a cotangent; with a tangent,
+    if `pushed` makes the products."""
+    weighted = sum_(product(out, change), axis=(axis,), keepdims=True)
+    return product(out, e.subtract(change, weighted))
 
 
 @op(
     numpy=_softmax,
     expand=_softmax_expansion,
     grad=lambda x, out, g, *, axis: (softmax_change(out, g, axis),),
-    jvp=lambda x, out, tangents, *, axis: softmax_change(out, tangents[0], axis),
+    jvp=lambda x, out, tangents, *, axis: softmax_change(out, tangents[0], axis, pushed),
     batch=lambda x, batched, *, axis: OPS["softmax"](x, axis=axis + 1),
     widen=True,
 )
@@ -91,7 +94,7 @@ def softmax(x: Operand, *, axis: int) -> TensorType:
     ),
     jvp=lambda x, out, tangents, *, axis: e.subtract(
         tangents[0],
-        sum_(e.multiply_no_nan(e.exp(out), tangents[0]), axis=(axis,), keepdims=True),
+        sum_(pushed(e.exp(out), tangents[0]), axis=(axis,), keepdims=True),
     ),
     batch=lambda x, batched, *, axis: OPS["log_softmax"](x, axis=axis + 1),
     widen=True,
@@ -127,9 +130,11 @@ def _masked_softmax_expansion(x: Any, keep: Any, *, axis: int) -> Any:
     return select(keep, e.divide(powers, total))
 
 
-def masked_change(keep: Any, out: Any, change: Any, axis: int) -> Any:
+def masked_change(
+    keep: Any, out: Any, change: Any, axis: int, product: Callable[..., Any] = e.multiply_no_nan
+) -> Any:
     """softmax_change, to which what is masked out adds nothing, whatever its change is."""
-    return select(keep, softmax_change(out, select(keep, change), axis))
+    return select(keep, softmax_change(out, select(keep, change), axis, product))
 
 
 def _batch_masked(x: Any, keep: Any, batched: Sequence[bool], *, axis: int) -> Any:
@@ -140,7 +145,7 @@ def _batch_masked(x: Any, keep: Any, batched: Sequence[bool], *, axis: int) -> A
     numpy=_masked_softmax,
     expand=_masked_softmax_expansion,
     grad=lambda x, keep, out, g, *, axis: (masked_change(keep, out, g, axis), None),
-    jvp=lambda x, keep, out, tangents, *, axis: masked_change(keep, out, tangents[0], axis),
+    jvp=lambda x, keep, out, tangents, *, axis: masked_change(keep, out, tangents[0], axis, pushed),
     batch=_batch_masked,
     widen=True,
 )

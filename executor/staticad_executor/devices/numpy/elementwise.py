@@ -61,7 +61,7 @@ def _elementwise(
         special = (_SCALAR.get(op) if scalar else None) or _SPECIAL.get(op)
         special = special or (_FLOAT_SPECIAL.get(op) if out.kind == "f" else None)
         if special is not None and not (op == "cast" and dtypes[0] in REAL_OF):
-            unguarded = np.multiply if special is _multiply_no_nan else None
+            unguarded = np.multiply if special in _GUARDED else None
             spreads = op in _SPREAD_NAN or unguarded is not None
             return Elementwise(special, op in _OVERLAPPING, True, spreads, unguarded)
         ufunc = _FLOAT_UFUNCS.get(op) if out.kind == "f" else definition.numpy
@@ -97,6 +97,18 @@ def _multiply_no_nan(d: Array, g: Array, out: Array) -> None:
         spoiled = np.isnan(out)
         spoiled &= np.equal(g, 0)
         np.copyto(out, g, where=spoiled)
+
+
+def _multiply_zero(x: Array, y: Array, out: Array) -> None:
+    np.multiply(x, y, out)
+    square = np.vdot(out, out)
+    if square != square:
+        spoiled = np.isnan(out)
+        spoiled &= np.equal(x, 0) | np.equal(y, 0)
+        np.copyto(out, 0, where=spoiled)
+
+
+_GUARDED = (_multiply_no_nan, _multiply_zero)
 
 
 def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
@@ -193,6 +205,7 @@ _ZEROS = {dtype: np.zeros((), dtype) for dtype in KINDS}
 
 _SPECIAL: dict[str, Function] = {
     "multiply_no_nan": _multiply_no_nan,
+    "multiply_zero": _multiply_zero,
     "where": _where,
     "cast": _cast,
     "sigmoid": _sigmoid,
