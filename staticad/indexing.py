@@ -137,8 +137,8 @@ def _whole_mask(index: Index) -> Any:
     """The tensor of bools that an index consists of, or None."""
     parts = index if isinstance(index, tuple) else (index,)
     masks = [p for p in parts if isinstance(p, Handle) and p.type.kind == "bool"]
-    alone = len(masks) == 1 and parts[0] is masks[0] and parts[1:] in ((), (...,))
-    return masks[0] if alone else None
+    alone = len(masks) == 1 and parts[0] is masks[0] and all(p is ... for p in parts[1:])
+    return masks[0] if alone and len(parts) <= 2 else None
 
 
 def _masked(op: str, x: Any, mask: Any, updates: Any) -> Any:

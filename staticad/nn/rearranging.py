@@ -36,8 +36,7 @@ def depth_to_space(
     """
     with asking("depth_to_space", name):
         value, b = _images("depth_to_space", x, block_size)
-        if mode not in ("DCR", "CRD"):
-            raise ArgumentError("not an order", expected="'DCR' or 'CRD'", found=f"{mode!r:.80}")
+        _check_order(mode)
         n, channels, h, w = value.shape
         c = _divided(value, channels, b * b, 1)
         split = (n, b, b, c, h, w) if mode == "DCR" else (n, c, b, b, h, w)
@@ -62,8 +61,7 @@ def space_to_depth(
     """
     with asking("space_to_depth", name):
         value, b = _images("space_to_depth", x, block_size)
-        if mode not in ("DCR", "CRD"):
-            raise ArgumentError("not an order", expected="'DCR' or 'CRD'", found=f"{mode!r:.80}")
+        _check_order(mode)
         n, c, height, width = value.shape
         h, w = _divided(value, height, b, 2), _divided(value, width, b, 3)
         order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
@@ -90,6 +88,11 @@ def channel_shuffle(x: Operand, /, groups: int, *, name: str | None = None) -> T
         c = _divided(value, channels, count, 1)
         order = (0, 2, 1, *range(3, value.ndim + 1))
         return _moved(value, (n, count, c, *rest), order, (n, c * count, *rest), name)
+
+
+def _check_order(mode: Any) -> None:
+    if not isinstance(mode, str) or mode not in ("DCR", "CRD"):
+        raise ArgumentError("not an order", expected="'DCR' or 'CRD'", found=f"{mode!r:.80}")
 
 
 def _count(given: Any) -> int:

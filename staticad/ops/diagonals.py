@@ -268,6 +268,10 @@ def tri(
         return result(methods.cast(ones, as_dtype(dtype), name))
 
 
+MOST_ELEMENTS = 1 << 30
+"""Of larger matrices the indices would be a constant of gigabytes."""
+
+
 def tril_indices(
     n: int, k: int = 0, m: int | None = None, *, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -302,7 +306,14 @@ def _indices(asked: str, function: Any, n: Any, k: Any, m: Any) -> tuple[Tensor,
     rows = _count(n)
     columns = rows if m is None else _count(m)
     graph = current_graph(asked)
-    first, second = function(rows, dimensions.integer(k), columns)
+    if rows * columns > MOST_ELEMENTS:
+        raise ShapeError(
+            "a matrix too large to list",
+            expected=f"at most {MOST_ELEMENTS} elements",
+            found=f"{rows} by {columns}",
+        )
+    # Beyond the corners all diagonals are alike.
+    first, second = function(rows, max(min(dimensions.integer(k), columns), -rows), columns)
     return result(graph.constant(first)), result(graph.constant(second))
 
 

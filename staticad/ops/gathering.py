@@ -186,10 +186,10 @@ def _elements(x: Tensor, indices: Tensor, axis: Any) -> list[Any]:
 
 
 def _put(
-    x: Tensor, indices: Sequence[Any], axes: tuple[int, ...], updates: Any, how: str, name: Any
+    x: Tensor, indices: Sequence[Any], axes: tuple[int, ...], updates: Any, how: Any, name: Any
 ) -> Tensor:
     """x with updates put at the places that `gather` reads."""
-    if how not in get_args(Reduction):
+    if not isinstance(how, str) or how not in get_args(Reduction):
         raise ArgumentError(
             "not a way to put updates",
             expected=", ".join(get_args(Reduction)),

@@ -33,7 +33,7 @@ def concat(xs: Sequence[Operand], /, axis: int | None = 0, *, name: str | None =
         values = tensors("concat", *_several(xs))
         if axis is None:
             values = tuple(result(methods.reshape(v, (-1,))) for v in values)
-        place = normalize_axis(dimensions.integer(axis or 0), values[0].ndim)
+        place = normalize_axis(dimensions.integer(0 if axis is None else axis), values[0].ndim)
         return result(build("concat", values, {"axis": place}, label=name))
 
 

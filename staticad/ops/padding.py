@@ -63,7 +63,8 @@ def pad(
     """
     with asking("pad", name):
         inner = tensor("pad", x)
-        if mode not in get_args(PadMode):
+        given: Any = mode
+        if not isinstance(given, str) or given not in get_args(PadMode):
             raise ArgumentError(
                 "not a mode of padding",
                 expected=", ".join(get_args(PadMode)),
@@ -194,6 +195,9 @@ def _cropped(x: Tensor, widths: Widths) -> Any:
 
 # ------------------------------------------------------------------ x's own elements
 
+SHORT = 1 << 12
+"""Positions on an axis of so many elements are constants, on others they are computed."""
+
 # The position on an axis of size n of what stands at position p of the axis without ends, p and n
 # being arrays or tensors.
 Place = Callable[[Any, Any], Any]
@@ -237,7 +241,8 @@ def _continued(x: Any, axis: int, low: Size, high: Size, place: Place) -> Any:
         )
     graph = x.graph
     length = size + low + high
-    if isinstance(size, int) and isinstance(low, int) and isinstance(high, int):
+    # Constants are for short axes: a file should not grow with images.
+    if isinstance(low, int) and isinstance(length, int) and length <= SHORT:
         at = np.arange(-low, size + high, dtype=np.int64)
         return graph.constant(np.asarray(place(at, size), np.int64))
     count = graph.source("iota", {"shape": (length,), "axis": 0, "dtype": INT64})

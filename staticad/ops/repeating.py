@@ -18,6 +18,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..finding import found
 from ..index_parts import reshaped
+from ..numbers import weak_list
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
@@ -85,7 +86,7 @@ def repeat(
         value: Any = tensor("repeat", x)
         if axis is None:
             value = methods.reshape(value, (product(value.shape),))
-        place = normalize_axis(dimensions.integer(axis or 0), value.type.ndim)
+        place = normalize_axis(dimensions.integer(0 if axis is None else axis), value.type.ndim)
         if isinstance(repeats, list | tuple | np.ndarray):
             counts = _counts(repeats)
             if counts.size != 1:
@@ -106,15 +107,25 @@ def repeat(
         return result(methods.reshape(wide, (*lead, size * count, *rest), name))
 
 
+MOST_ELEMENTS = 1 << 30
+"""Positions of more would be a constant of gigabytes."""
+
+
 def _counts(repeats: Any) -> np.ndarray[Any, Any]:
-    counts = np.asarray(repeats)
-    if counts.size and counts.dtype.kind not in "iu":
+    counts = repeats if isinstance(repeats, np.ndarray) else weak_list(repeats)
+    if counts is None or (counts.size and counts.dtype.kind not in "iu"):
         raise DTypeError("counts are integers", expected="integers", found=f"{repeats!r:.80}")
     if counts.ndim > 1 or (counts.size and int(counts.min()) < 0):
         raise ShapeError(
             "not a list of counts", expected="ints of 0 or more", found=f"{repeats!r:.80}"
         )
-    return counts.astype(INT64)
+    if counts.size > 1 and sum(counts.tolist()) > MOST_ELEMENTS:
+        raise ShapeError(
+            "more than can be listed",
+            expected=f"counts of at most {MOST_ELEMENTS} together",
+            found=f"{repeats!r:.80}",
+        )
+    return counts
 
 
 def _by_tensor(value: Any, repeats: Any, axis: int, total: Any, name: str | None) -> Tensor:
@@ -156,5 +167,7 @@ def _each_repeated(value: Any, counts: np.ndarray[Any, Any], axis: int, name: st
             found=str(counts.size),
         )
     shape = (*value.shape[:axis], counts.size, *value.shape[axis + 1 :])
-    places = value.graph.constant(np.repeat(np.arange(counts.size, dtype=INT64), counts))
+    places = value.graph.constant(
+        np.repeat(np.arange(counts.size, dtype=INT64), counts.astype(INT64))
+    )
     return result(build("take", (reshaped(value, shape), places), {"axis": axis}, label=name))

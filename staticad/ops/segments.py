@@ -249,6 +249,9 @@ def histogram(
     [array([1, 3]), array([0., 1., 2.], dtype=float32)]
     """
     with asking("histogram", name):
+        switch: Any = density
+        if not isinstance(switch, bool):
+            raise UsageError("density is a switch", expected="a bool", found=f"{switch!r:.80}")
         graph = graph_of("histogram", x, weights, bins)
         value: Any = tensor("histogram", x, graph)
         if value.type.kind == "complex" or value.dtype == BOOL:
@@ -285,6 +288,10 @@ def histogram(
         return result(renamed(counts, name)), edges
 
 
+MOST_BINS = 1 << 24
+"""The edges of more would be a constant of gigabytes."""
+
+
 def _edges(value: Any, bins: Any, limits: Any) -> Any:
     """The edges of the bins: an array, or a tensor.  Raises GraphError."""
     if isinstance(bins, Handle | list | tuple | np.ndarray):
@@ -298,9 +305,12 @@ def _edges(value: Any, bins: Any, limits: Any) -> Any:
                 "edges out of order", expected="ascending edges", found=f"{bins!r:.80}"
             )
         return edges
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+    count = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+    if not count or not 1 <= bins <= MOST_BINS:
         raise ArgumentError(
-            "not a number of bins", expected="1 or more, or their edges", found=f"{bins!r:.80}"
+            "not a number of bins",
+            expected=f"from 1 to {MOST_BINS}, or their edges",
+            found=f"{bins!r:.80}",
         )
     if limits is None:
         if value.type.shape[0] == 0:

@@ -242,7 +242,8 @@ def meshgrid(
            [5, 5, 5]])
     """
     with asking("meshgrid", name):
-        if indexing not in ("xy", "ij"):
+        given: Any = indexing
+        if not isinstance(given, str) or given not in ("xy", "ij"):
             raise ArgumentError("not an order", expected="'xy' or 'ij'", found=f"{indexing!r:.80}")
         graph = graph_of("meshgrid", *xs) if xs else None
         values = [tensor("meshgrid", x, graph) for x in xs]

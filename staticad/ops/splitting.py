@@ -173,9 +173,15 @@ def _is_count(given: Any) -> bool:
     return isinstance(given, int | np.integer) and not isinstance(given, bool)
 
 
+MOST_PARTS = 1 << 20
+"""More nodes are a mistake, and one that would take long to tell."""
+
+
 def _positive(count: Any) -> int:
-    if count < 1:
-        raise ArgumentError("not a number of parts", expected="1 or more", found=str(count))
+    if not 1 <= count <= MOST_PARTS:
+        raise ArgumentError(
+            "not a number of parts", expected=f"from 1 to {MOST_PARTS}", found=str(count)
+        )
     return int(count)
 
 

@@ -55,6 +55,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "block of two depths": ("equally deep", lambda x, i: s.block([x, [x]])),
     "split unequally": ("does not divide", lambda x, i: s.split(x, 2, 1)),
     "split in none": ("not a number of parts", lambda x, i: s.split(x, 0)),
+    "split in too many": ("from 1 to", lambda x, i: s.array_split(x[:0], 10**30)),
     "split by text": ("neither a number", lambda x, i: s.split(x, "2")),
     "split at fractions": ("not an integer", lambda x, i: s.split(x, [0.5])),
     "split no axis": ("no axis 2", lambda x, i: s.split(x, 1, 2)),
@@ -65,6 +66,10 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "repeat each of others": ("not one count each", lambda x, i: s.repeat(x, [1, 2], 1)),
     "repeat by fractions": ("counts are integers", lambda x, i: s.repeat(x, [0.5, 1.0], 0)),
     "repeat each less": ("not a list of counts", lambda x, i: s.repeat(x, [1, -1], 0)),
+    "repeat beyond memory": ("can be listed", lambda x, i: s.repeat(x, [1, 10**15], 0)),
+    "repeat by ragged lists": ("counts are integers", lambda x, i: s.repeat(x, [[1], [1, 2]], 0)),
+    "repeat along an array": ("not an integer", lambda x, i: s.repeat(x, 2, np.zeros(2))),
+    "concat along an array": ("not an integer", lambda x, i: s.concat([x], np.zeros(2))),
     "tile by a fraction": ("not a size", lambda x, i: s.tile(x, (1.5,))),
     # diagonals
     "diagonal of a vector": ("not a matrix", lambda x, i: s.diagonal(x[0])),
@@ -77,6 +82,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "tril of a vector": ("not a matrix", lambda x, i: s.tril(x[0])),
     "triu of a fraction": ("not an integer", lambda x, i: s.triu(x, 0.5)),
     "tri of less than none": ("negative", lambda x, i: s.tri(-1)),
+    "triangle beyond memory": ("too large", lambda x, i: s.triu_indices(10**30)),
     "triangle of a symbol": ("not known", lambda x, i: s.tril_indices("n")),
     "fill with a vector": ("broadcast", lambda x, i: s.fill_diagonal(x, [1.0, 2.0, 3.0])),
     "fill with another dtype": ("another dtype", lambda x, i: s.fill_diagonal(x, i[0, :2])),
@@ -105,6 +111,10 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "scatter in another way": (
         "not a way.*\n.*\n.*\n.*\n.*'multiply'",
         lambda x, i: s.scatter_nd(x, [[0]], 1.0, reduction="multply"),
+    ),
+    "scatter by an array": (
+        "not a way",
+        lambda x, i: s.scatter_nd(x, [[0]], 1.0, reduction=np.zeros(2)),
     ),
     "elements of another rank": ("another rank", lambda x, i: s.gather_elements(x, [0])),
     "elements beyond x": (
@@ -140,6 +150,8 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "range backwards": ("not a range", lambda x, i: s.histogram(x, 2, (1.0, 0.0))),
     "range without an end": ("not a range", lambda x, i: s.histogram(x, 2, (1.0,))),
     "range to infinity": ("not a range", lambda x, i: s.histogram(x, 2, (0.0, np.inf))),
+    "too many bins": ("from 1 to", lambda x, i: s.histogram(x, 10**30)),
+    "density by an array": ("a switch", lambda x, i: s.histogram(x, density=np.zeros(2))),
     "bins of complex": ("real", lambda x, i: s.histogram(x.astype("complex64"))),
     # networks
     "table of a vector": ("not a table", lambda x, i: s.nn.embedding(i, x[0])),
