@@ -184,3 +184,17 @@ def test_mistakes_of_sizes_that_a_run_finds() -> None:
         run(graph, mirrored, {x: np.zeros(0)})
     with pytest.raises(sad.StaticadError, match="size"):
         run(graph, cropped, {x: np.zeros(2)})
+
+
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_positions_on_long_axes_are_computed(mode: str) -> None:
+    x = np.arange(3000.0)
+    with sad.Graph() as graph:
+        p = sad.placeholder("float64", (3000,))
+        y = _pad(p, (2000, 7000), mode)
+        (g,) = sad.gradients(y, p)
+    found, slope = run(graph, [y, g], {p: x})
+    expected = np.pad(x, (2000, 7000), mode)  # type: ignore[call-overload]
+    agrees(found, expected)
+    np.testing.assert_array_equal(slope, np.bincount(expected.astype(np.int64), minlength=3000))
+    assert not any(n.types[0].shape == (12000,) for n in graph.nodes if n.op == "constant")
