@@ -18,6 +18,11 @@ def _slice(x: Any, slices: list[list[int | None]]) -> Any:
     return x[tuple(slice(*bounds) for bounds in slices)]
 
 
+def _axes(given: Any) -> Any:
+    """Axes, or shifts along them, which are stored as lists."""
+    return tuple(given) if isinstance(given, list) else given
+
+
 def _split(x: Any, sizes: list[int], axis: int) -> Any:
     ends = [sum(sizes[: k + 1]) for k in range(len(sizes) - 1)]
     return sad.split(x, ends, axis)
@@ -44,15 +49,15 @@ def _depth_to_space(x: Any, blocksize: int, mode: str) -> Any:
 SHAPES: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, shape: sad.reshape(x, shape),
     "transpose": lambda x, perm: sad.permute_dims(x, perm),
-    "expand_dims": lambda x, axis: sad.expand_dims(x, axis=axis),
-    "squeeze": lambda x, axis: sad.squeeze(x, tuple(axis)),
+    "expand_dims": lambda x, axis: sad.expand_dims(x, axis=_axes(axis)),
+    "squeeze": lambda x, axis: sad.squeeze(x, _axes(axis)),
     "broadcast_to": lambda x, shape: sad.broadcast_to(x, shape),
     "concat": lambda *xs, axis: sad.concat(xs, axis=axis),
     "stack": lambda *xs, axis: sad.stack(xs, axis=axis),
     "unstack": lambda x, axis: sad.unstack(x, axis=axis),
     "split": _split,
-    "flip": lambda x, axis: sad.flip(x, axis=tuple(axis)),
-    "roll": lambda x, shift, axis: sad.roll(x, tuple(shift), axis=tuple(axis)),
+    "flip": lambda x, axis: sad.flip(x, axis=_axes(axis)),
+    "roll": lambda x, shift, axis: sad.roll(x, _axes(shift), axis=_axes(axis)),
     "tile": lambda x, repeats: sad.tile(x, repeats),
     "repeat": lambda x, repeats, axis: sad.repeat(x, repeats, axis),
     "moveaxis": lambda x, source, destination: sad.moveaxis(x, source, destination),
