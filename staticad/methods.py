@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from staticad_schema.types import (
     INTEGER,
     KINDS,
     UINT64,
+    WIDENED,
     DType,
     as_dtype,
 )
@@ -80,6 +82,16 @@ def cast(x: Any, dtype: Any, label: str | None = None) -> Any:
             found=f"{x.describe()} to {dtype.name}",
         )
     return build("cast", (x,), {"dtype": dtype}, label=label)
+
+
+def widened(x: Any) -> Any:
+    """Half floats in float32; else x."""
+    return x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
+
+
+def computed(function: Callable[..., Any], *xs: Any, label: str | None = None) -> Any:
+    """The function of tensors of one dtype; half floats compute in float32 and are rounded once."""
+    return cast(function(*map(widened, xs)), xs[0].type.dtype, label)
 
 
 def reshape(x: Any, shape: Any, label: str | None = None) -> Any:

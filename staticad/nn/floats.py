@@ -42,12 +42,12 @@ def wide_dtype(dtype: DType) -> DType:
 
 def widened(*xs: Any) -> tuple[Any, ...]:
     """The tensors in the dtype that they compute in."""
-    return tuple(x.astype(wide_dtype(x.type.dtype)) for x in xs)
+    return tuple(map(methods.widened, xs))
 
 
 def computed(function: Callable[..., Any], *xs: Any, label: str | None) -> Tensor:
     """The function of tensors of one dtype; of half floats, rounded once."""
-    return result(methods.cast(function(*widened(*xs)), xs[0].type.dtype, label))
+    return result(methods.computed(function, *xs, label=label))
 
 
 def number(

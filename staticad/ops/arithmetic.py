@@ -53,11 +53,15 @@ def lerp(start: Operand, end: Operand, weight: Operand, /, *, name: str | None =
     array([10. , 12.5, 20. ], dtype=float32)
     """
     with asking("lerp", name):
-        a, b, t = floating(*tensors("lerp", start, end, weight))
-        # From the nearer end, so that rounding takes neither end away from it.
-        size = build("abs", (t,)) if t.type.kind == "complex" else t
-        near = build("less", (size, 0.5))
-        return result(build("where", (near, a + t * (b - a), b - (b - a) * (1.0 - t)), label=name))
+        operands = floating(*tensors("lerp", start, end, weight))
+        return result(methods.computed(_between, *operands, label=name))
+
+
+def _between(a: Any, b: Any, t: Any) -> Any:
+    # From the nearer end, so that rounding takes neither end away from it.
+    size = build("abs", (t,)) if t.type.kind == "complex" else t
+    near = build("less", (size, 0.5))
+    return build("where", (near, a + t * (b - a), b - (b - a) * (1.0 - t)))
 
 
 def squared_difference(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
@@ -72,8 +76,10 @@ def squared_difference(x: Operand, y: Operand, /, *, name: str | None = None) ->
     array([1., 9.], dtype=float32)
     """
     with asking("squared_difference", name):
-        difference = build("subtract", tensors("squared_difference", x, y))
-        return result(build("square", (difference,), label=name))
+        operands = tensors("squared_difference", x, y)
+        return result(
+            methods.computed(lambda a, b: build("square", (a - b,)), *operands, label=name)
+        )
 
 
 def heaviside(x: Operand, at_zero: Operand, /, *, name: str | None = None) -> Tensor:
@@ -295,7 +301,8 @@ def _floats(asked: str, x: Operand) -> Any:
 
 
 def _multiple(x: Any, factor: float, label: str | None) -> Tensor:
-    return result(build("multiply", (x, factor), label=label))
+    # The factor too has the digits of the dtype that is computed in.
+    return result(methods.computed(lambda wide: wide * factor, x, label=label))
 
 
 def _of_numbers(op: str, operands: Any, label: str | None) -> Tensor:

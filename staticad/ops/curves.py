@@ -12,7 +12,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import INT64
 
 from .. import dimensions, methods
-from ..building import build, renamed
+from ..building import build
 from ..operands import Operand, result, tensor, tensors
 from ..tensor import Tensor
 
@@ -54,11 +54,13 @@ def diff(
         whole: Any = value
         if more:
             whole = build("concat", (*before, value, *parts), {"axis": place})
-        for k in range(times):
+        # The first difference is rounded by its op.
+        dtype, whole = whole.type.dtype, methods.widened(whole) if times > 1 else whole
+        for _ in range(times):
             ahead, behind = _neighbours(whole, place)
             op = "not_equal" if whole.type.kind == "bool" else "subtract"
-            whole = build(op, (ahead, behind), label=name if k == times - 1 else None)
-        return result(whole if times else renamed(whole, name))
+            whole = build(op, (ahead, behind))
+        return result(methods.cast(whole, dtype, name))
 
 
 def _neighbours(x: Any, axis: int) -> tuple[Any, Any]:
@@ -94,7 +96,7 @@ def trapezoid(
     with asking("trapezoid", name):
         value, places = floating(*tensors("trapezoid", y, dx if x is None else x))
         axis = normalize_axis(dimensions.integer(axis), value.ndim)
-        width = places
+        width = methods.widened(places)
         if x is not None:
             if places.ndim == 1:
                 if dims.same_size(places.shape[0], value.shape[axis]) is False:
@@ -105,7 +107,8 @@ def trapezoid(
                     )
                 places = methods.reshape(places, (-1, *(1,) * (value.ndim - axis - 1)))
             along = axis - value.ndim + places.type.ndim
-            ahead, behind = _neighbours(places, normalize_axis(along, places.type.ndim))
+            wide = methods.widened(places)
+            ahead, behind = _neighbours(wide, normalize_axis(along, places.type.ndim))
             width = ahead - behind
         elif places.ndim:
             raise ShapeError(
@@ -113,9 +116,9 @@ def trapezoid(
                 expected="a number; places of samples are the second operand",
                 found=places.describe(),
             )
-        ahead, behind = _neighbours(value, axis)
-        areas = (ahead + behind) * 0.5 * width
-        return result(methods.reduce("sum", areas, axis, False, name))
+        ahead, behind = _neighbours(methods.widened(value), axis)
+        area = methods.reduce("sum", (ahead + behind) * 0.5 * width, axis, False)
+        return result(methods.cast(area, value.dtype, name))
 
 
 def interp(
@@ -162,7 +165,7 @@ def interp(
         if right is not None:
             above = build("greater", (place, last))
             behind = build("where", (above, outside.pop(0), final))
-        found = _on_the_line(place, xs, ys)
+        found = methods.computed(_on_the_line, place, xs, ys)
         found = build("where", (build("less", (place, first)), before, found))
         beyond = build("greater_equal", (place, last))
         return result(build("where", (beyond, behind, found), label=name))
@@ -201,10 +204,14 @@ def polyval(coefficients: Operand, x: Operand, /, *, name: str | None = None) ->
                 expected="a vector of known size",
                 found=given.describe(),
             )
-        total = build("broadcast_to", (value.coerce(0),), {"shape": value.shape})
-        for k in range(given.shape[0]):
-            total = total * value + given[k] if k else total + given[k]
-        return result(renamed(total, name))
+        return result(methods.computed(_horner, given, value, label=name))
+
+
+def _horner(coefficients: Any, x: Any) -> Any:
+    total = build("broadcast_to", (x.coerce(0),), {"shape": x.type.shape})
+    for k in range(coefficients.type.shape[0]):
+        total = total * x + coefficients[k] if k else total + coefficients[k]
+    return total
 
 
 def vander(
@@ -228,13 +235,15 @@ def vander(
         count = dimensions.size(value.shape[0] if n is None else n)
         if not isinstance(count, int):
             raise UsageError("not a count", expected="n as an int", found=str(count))
-        column = methods.reshape(value, (-1, 1))
-        power = build("broadcast_to", (value.coerce(1),), {"shape": column.type.shape})
+        column = methods.widened(methods.reshape(value, (-1, 1)))
+        power = build("broadcast_to", (column.coerce(1),), {"shape": column.type.shape})
         columns = []
         for _ in range(count):
             columns.append(power)
             power = power * column if len(columns) > 1 else column
         if not columns:
-            return result(build("broadcast_to", (column,), {"shape": (value.shape[0], 0)}))
+            empty = build("broadcast_to", (column,), {"shape": (value.shape[0], 0)})
+            return result(methods.cast(empty, value.dtype, name))
         ordered = columns if increasing else columns[::-1]
-        return result(build("concat", ordered, {"axis": 1}, label=name))
+        matrix = build("concat", ordered, {"axis": 1})
+        return result(methods.cast(matrix, value.dtype, name))

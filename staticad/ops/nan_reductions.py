@@ -17,7 +17,7 @@ from ..building import build
 from ..dimensions import Axis
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
-from .statistics import corrected, real_dtype, rounded, squared, widened
+from .statistics import corrected, real_dtype, rounded, squared
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
@@ -116,7 +116,10 @@ def nanmean(
         (value,) = floating(tensor("nanmean", x))
         axes = dimensions.axes_of(axis, value.type.ndim)
         return rounded(
-            "divide", _total_and_count(widened(value), axes, keepdims), value.type.dtype, name
+            "divide",
+            _total_and_count(methods.widened(value), axes, keepdims),
+            value.type.dtype,
+            name,
         )
 
 
@@ -141,7 +144,7 @@ def nanvar(
     with asking("nanvar", name):
         (value,) = floating(tensor("nanvar", x))
         axes = dimensions.axes_of(axis, value.type.ndim)
-        wide = widened(value)
+        wide = methods.widened(value)
         distance = _distance(wide, axes)
         total = build("sum", (squared(distance),), {"axis": axes, "keepdims": bool(keepdims)})
         count = corrected(_count(wide, axes, keepdims), correction)
@@ -169,7 +172,7 @@ def nanstd(
     with asking("nanstd", name):
         (value,) = floating(tensor("nanstd", x))
         axes = dimensions.axes_of(axis, value.type.ndim)
-        wide = widened(value)
+        wide = methods.widened(value)
         distance = _distance(wide, axes)
         length = build("norm", (distance,), {"axis": axes, "keepdims": bool(keepdims)})
         count = corrected(_count(wide, axes, keepdims), correction)

@@ -18,7 +18,6 @@ from ..dimensions import Axis
 from ..numbers import as_array
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
-from .statistics import widened
 
 Method = Literal["linear", "lower", "higher", "midpoint", "nearest"]
 METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -190,7 +189,7 @@ def _quantile(
             found=value.describe(),
         )
     kept = [a for a in range(value.ndim) if a not in axes]
-    row = methods.permute(widened(value), (*kept, *axes))
+    row = methods.permute(methods.widened(value), (*kept, *axes))
     lead = tuple(value.shape[a] for a in kept)
     row = methods.reshape(row, (*lead, product(tuple(value.shape[a] for a in axes))))
     ordered, _ = build("sort", (row,), {"axis": len(kept), "descending": False})

@@ -9,7 +9,7 @@ from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import floating
 from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
-from staticad_schema.types import REAL, REAL_OF, WIDENED, DType
+from staticad_schema.types import REAL, REAL_OF, DType
 
 from .. import dimensions, methods
 from ..building import build
@@ -41,7 +41,7 @@ def var(
     """
     with asking("var", name):
         (value,) = floating(tensor("var", x))
-        wide = widened(value)
+        wide = methods.widened(value)
         axes = dimensions.axes_of(axis, wide.type.ndim)
         distance = wide - methods.mean(wide, axes, True)
         total = build("sum", (squared(distance),), {"axis": axes, "keepdims": bool(keepdims)})
@@ -71,7 +71,7 @@ def std(
     """
     with asking("std", name):
         (value,) = floating(tensor("std", x))
-        wide = widened(value)
+        wide = methods.widened(value)
         axes = dimensions.axes_of(axis, wide.type.ndim)
         # The mean of what rounding has left: of equal elements the distance is then exactly 0.
         near = build("stop_gradient", (methods.mean(wide, axes, True),))
@@ -80,11 +80,6 @@ def std(
         count = corrected(methods.count(wide, axes, length.type.dtype), correction)
         deviation = (length, build("sqrt", (count,)))
         return rounded("divide", deviation, real_dtype(value.type.dtype), name)
-
-
-def widened(x: Any) -> Any:
-    """Half floats in float32, in which statistics are computed and then rounded once."""
-    return x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
 
 
 def rounded(op: str, operands: tuple[Any, ...], dtype: DType, name: str | None) -> Tensor:
@@ -157,7 +152,7 @@ def average(
                 expected=f"the shape of {value.describe()}, or a vector along one axis",
                 found=given.describe(),
             )
-        wide, weight = widened(value), widened(given)
+        wide, weight = methods.widened(value), methods.widened(given)
         weight = build("broadcast_to", (weight,), {"shape": wide.type.shape})
         over = {"axis": axes, "keepdims": bool(keepdims)}
         sums = build("sum", (wide * weight,), over), build("sum", (weight,), over)
@@ -241,7 +236,7 @@ def _variables(asked: str, x: Operand, y: Operand | None, rowvar: bool) -> tuple
     for value in values:
         if value.type.ndim not in (1, 2):
             raise ShapeError("not observations", expected="rank 1 or 2", found=value.describe())
-        wide = widened(value)
+        wide = methods.widened(value)
         if value.type.ndim == 1:
             wide = methods.reshape(wide, (1, *wide.type.shape))
         elif not rowvar:

@@ -112,14 +112,21 @@ def cross(x1: Operand, x2: Operand, /, *, axis: int = -1, name: str | None = Non
             )
         a, b = (_axis_last(x, place) for x, place in zip((a, b), places, strict=True))
         if sizes == [2, 2]:
-            turned = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-            return result(methods.cast(turned, turned.dtype, name))
-        ahead, behind = zip(*map(_rotated, map(_in_space, (a, b))), strict=True)
-        product = build("subtract", (ahead[0] * behind[1], behind[0] * ahead[1]))
+            return result(methods.computed(_turned, a, b, label=name))
+        product = methods.computed(_crossed, a, b)
         place = normalize_axis(axis, product.ndim)
         order = [*range(product.ndim - 1)]
         order.insert(place, product.ndim - 1)
         return result(methods.permute(product, tuple(order), name))
+
+
+def _turned(a: Any, b: Any) -> Any:
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+def _crossed(a: Any, b: Any) -> Any:
+    ahead, behind = zip(*map(_rotated, map(_in_space, (a, b))), strict=True)
+    return ahead[0] * behind[1] - behind[0] * ahead[1]
 
 
 def _axis_last(x: Tensor, axis: int) -> Tensor:

@@ -94,13 +94,16 @@ def sum_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 
 
 def others(x: Any, axis: Ints) -> Any:
-    """For each element the product of all other elements along `axis`: exact with zeros."""
-    dtype, shape = x.type.dtype, x.type.shape
+    """For each element the product of all other elements along `axis`: exact with zeros.
+
+    Of half floats in float32.
+    """
+    shape = x.type.shape
     kept = tuple(a for a in range(len(shape)) if a not in axis)
     order = kept + axis
     count = product(tuple(shape[a] for a in axis))
     # Partial products of a half float leave its range although the whole may be within it.
-    wide = x.astype(WIDENED.get(dtype, dtype))
+    wide = _wide(x)
     row = reshape(permute_dims(wide, axes=order), shape=(*(shape[a] for a in kept), count))
     last = len(kept)
     before, behind = (
@@ -109,19 +112,27 @@ def others(x: Any, axis: Ints) -> Any:
     )
     around = multiply_no_nan(before, behind)
     moved = reshape(around, shape=tuple(shape[a] for a in order))
-    return permute_dims(moved, axes=inverse(order)).astype(dtype)
+    return permute_dims(moved, axes=inverse(order))
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
 
 
 def _grad_prod(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
-    return (scaled(others(x, axis), restored(g, x, axis, keepdims)),)
+    whole = scaled(others(x, axis), _wide(restored(g, x, axis, keepdims)))
+    return (whole.astype(x.type.dtype),)
+
+
+def _jvp_prod(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
+    terms = pushed(others(x, axis), _wide(tangents[0]))
+    return sum_(terms, axis=axis, keepdims=keepdims).astype(x.type.dtype)
 
 
 @op(
     numpy=_fixed_dtype(np.prod),
     grad=_grad_prod,
-    jvp=lambda x, out, tangents, *, axis, keepdims: sum_(
-        pushed(others(x, axis), tangents[0]), axis=axis, keepdims=keepdims
-    ),
+    jvp=_jvp_prod,
     batch=_batch("prod"),
     widen=True,
 )
