@@ -18,7 +18,8 @@ from docs.markdown import NOTICE, table
 SECTIONS = {
     "Graphs": ("staticad.graph", "staticad.tensor", "staticad.variable", "staticad.current"),
     "Running": ("staticad_executor",),
-    "Creation": ("staticad.ops.sources",),
+    "Dtypes": ("staticad.ops.data_types",),
+    "Creation": ("staticad.ops.sources", "staticad.ops.ranges"),
     "Along axes": (
         "staticad.ops.scans",
         "staticad.ops.reductions",

@@ -14,6 +14,7 @@ or in another that has never seen the code which built it.
 """
 
 import typing as _typing
+from math import e, inf, nan, pi
 
 from staticad_executor import Session
 from staticad_schema.dims import Dim, ceildiv
@@ -37,6 +38,23 @@ from staticad_schema.handle import Effect
 
 from . import linalg, nn, optimizers, random, testing
 from .current import device, scope
+from .dtypes import (
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from .elsewhere import missing as _missing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, load
@@ -62,6 +80,7 @@ from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
 from .ops.curves import diff, interp, polyval, trapezoid, vander
+from .ops.data_types import can_cast, finfo, iinfo, isdtype, result_type
 from .ops.diagonals import (
     diag,
     diag_embed,
@@ -109,6 +128,7 @@ from .ops.quantiles import (
     percentile,
     quantile,
 )
+from .ops.ranges import arange, linspace
 from .ops.reductions import (
     all,
     any,
@@ -175,12 +195,14 @@ from .ops.shapes import (
 )
 from .ops.sorting import argsort, digitize, searchsorted, sort, top_k
 from .ops.sources import (
-    arange,
+    asarray,
     constant,
+    empty,
+    empty_like,
     eye,
+    from_dlpack,
     full,
     full_like,
-    linspace,
     ones,
     ones_like,
     placeholder,
@@ -197,6 +219,8 @@ from .variable import Variable
 
 __version__ = "0.1.0"
 
+newaxis = None
+
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
@@ -207,7 +231,13 @@ __all__ = [
     # order and effects
     "after", "group", "identity", "stop_gradient", "assert_", "print_",
     # creation
-    "arange", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "ones", "ones_like", "zeros", "zeros_like",
+    # dtypes and numbers
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "bfloat16", "complex64", "complex128",
+    "can_cast", "finfo", "iinfo", "isdtype", "result_type",
+    "e", "inf", "nan", "newaxis", "pi",
     # shapes
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes",
     "broadcast_to", "expand_dims", "flatten", "meshgrid", "ravel", "reshape", "squeeze",

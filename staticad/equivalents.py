@@ -7,25 +7,22 @@ table.  "linalg.", "fft." and "random." go before names that mean something else
 from __future__ import annotations
 
 _ARRAY = "sad.constant"
-_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16"
 
 # Of NumPy, the array API, PyTorch, JAX and TensorFlow 1.
 EQUIVALENTS = {
     # --- Arrays and dtypes
-    **dict.fromkeys(("array", "asarray", "asanyarray", "asmatrix", "convert_to_tensor"), _ARRAY),
-    **{name: f"the text {name!r}" for name in f"{_DTYPES} complex64 complex128".split()},
-    "float": "the text 'float32'", "int": "the text 'int64'",
+    **dict.fromkeys(("array", "asanyarray", "asmatrix", "convert_to_tensor"), _ARRAY),
+    **dict.fromkeys(("float", "float_"), "sad.float32, or sad.float64"),
+    **dict.fromkeys(("int", "int_", "long"), "sad.int64"), "half": "sad.float16",
+    "double": "sad.float64",
     "asarray_chkfinite": "sad.Session(graph, check_numerics=True)",
-    "from_dlpack": "sad.constant(np.from_dlpack(x))",
     "fromfunction": "sad.constant(np.fromfunction(f, shape))",
-    "copy": "sad.identity", "empty": "sad.zeros", "empty_like": "sad.zeros_like",
-    "finfo": "np.finfo(x.dtype)", "iinfo": "np.iinfo(x.dtype)",
-    "isdtype": "np.isdtype(x.dtype, kind)", "issubdtype": "np.issubdtype(x.dtype, kind)",
-    "can_cast": "np.can_cast(x.dtype, dtype)",
-    **dict.fromkeys(("result_type", "promote_types", "common_type"), "(x + y).dtype"),
-    "iscomplexobj": "x.dtype.kind == 'c'", "isrealobj": "x.dtype.kind != 'c'",
+    "copy": "sad.identity",
+    "issubdtype": "sad.isdtype(x.dtype, kind)",
+    **dict.fromkeys(("promote_types", "common_type"), "sad.result_type"),
+    "iscomplexobj": "sad.isdtype(x.dtype, 'complex floating')",
+    "isrealobj": "not sad.isdtype(x.dtype, 'complex floating')",
     "ndim": "x.ndim", "shape": "x.shape", "size": "x.size", "isscalar": "x.ndim == 0",
-    "e": "math.e", "pi": "math.pi", "inf": "math.inf", "nan": "math.nan", "newaxis": "None",
     "geomspace": "sad.exp(sad.linspace(math.log(start), math.log(stop), n))",
     "logspace": "10 ** sad.linspace(start, stop, n)",
     **{name: f"sad.constant(np.{name}(n))"
@@ -159,7 +156,7 @@ EQUIVALENTS = {
        for name in ("diag_indices", "diag_indices_from", "mask_indices", "tril_indices_from",
                     "triu_indices_from")},
     # --- Windows over images
-    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "conv", "convolution"), "sad.nn.conv"),
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d", "convolution"), "sad.nn.conv"),
     **dict.fromkeys(("MaxPool2d", "max_pool", "max_pooling2d"), "sad.nn.max_pool2d"),
     **dict.fromkeys(("AvgPool2d", "avg_pool", "average_pooling2d"), "sad.nn.avg_pool2d"),
     **dict.fromkeys(("ConvTranspose2d", "conv_transpose", "conv2d_transpose"),

@@ -197,8 +197,15 @@ def promote_weak(dtype: DType, scalar: bool | int | float | complex) -> DType:
 
 
 def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
-    """The scalar as a 0-d array of `dtype`.  Raises ArgumentError if an integer does not fit."""
-    if isinstance(scalar, int) and KINDS[dtype] in INTEGER:
+    """The scalar as a 0-d array of `dtype`; fractions are dropped for an integer.
+
+    Raises ArgumentError if an integer does not fit, DTypeError for a complex number that is to
+    be real.
+    """
+    kind = KINDS[dtype]
+    if isinstance(scalar, complex) and kind != "bool":
+        _check_complex(PYTHON[complex], dtype, repr(scalar))
+    if isinstance(scalar, int | float) and kind in INTEGER:
         _check_range(scalar, scalar, dtype)
     try:
         with np.errstate(over="ignore"):
@@ -209,18 +216,41 @@ def weak_array(scalar: bool | int | float | complex, dtype: DType) -> Array:
 
 
 def in_dtype(array: Array, dtype: DType) -> Array:
-    """The array in `dtype`, as NumPy converts.  Raises ArgumentError if an integer does not fit."""
-    if KINDS[dtype] in INTEGER and array.dtype.kind in "iu" and array.size:
-        _check_range(int(array.min()), int(array.max()), dtype)
+    """The array in `dtype`, as NumPy converts.
+
+    Raises ArgumentError if an integer does not fit, DTypeError for complex numbers that are to
+    be real.
+    """
+    _check_complex(array.dtype, dtype, f"{array.dtype.name}, for {dtype.name}")
+    if KINDS[dtype] in INTEGER and KINDS.get(array.dtype) in REAL and array.size:
+        _check_range(array.min().item(), array.max().item(), dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(dtype)
 
 
-def _check_range(low: int, high: int, dtype: DType) -> None:
+def _check_complex(found: DType, wanted: DType, text: str) -> None:
+    if found.kind == "c" and KINDS[wanted] not in ("complex", "bool"):
+        raise DTypeError(
+            "complex numbers do not become real ones",
+            expected=f"real numbers, for {wanted.name}; or a complex dtype",
+            found=text,
+            hint="take their real part first",
+        )
+
+
+def _check_range(low: int | float, high: int | float, dtype: DType) -> None:
     limits = np.iinfo(dtype)
-    if low < limits.min or high > limits.max:
-        wrong = low if low < limits.min else high
-        raise _does_not_fit(wrong, dtype, f"{limits.min} to {limits.max}")
+    expected = f"{limits.min} to {limits.max}"
+    for number in (low, high):
+        # NaN is the least and the greatest of what holds one.
+        if isinstance(number, float) and not math.isfinite(number):
+            raise ArgumentError(
+                f"{number} is no integer",
+                expected=f"{expected}, for {dtype.name}",
+                found=str(number),
+            )
+        if not limits.min <= int(number) <= limits.max:
+            raise _does_not_fit(int(number), dtype, expected)
 
 
 def _does_not_fit(scalar: int, dtype: DType, expected: str) -> ArgumentError:

@@ -14,7 +14,7 @@ from staticad_schema.types import BOOL, FLOAT32, FLOATING, as_dtype
 from .. import dimensions, methods
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
-from ..ops.sources import arange
+from ..ops.ranges import arange
 from ..tensor import Tensor
 from .dropout import dropout
 from .floats import computed, flag, float_tensor, floats, number, widened

@@ -14,7 +14,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.control import assert_
-from ..ops.sources import arange
+from ..ops.ranges import arange
 from ..tensor import Tensor
 from .floats import flag, float_tensor, widened
 from .reduction import Reduction, check_reduction

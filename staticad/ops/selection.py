@@ -30,7 +30,19 @@ def cast(x: Operand, /, dtype: Any, *, name: str | None = None) -> Tensor:
         return result(methods.cast(tensor("cast", x), dtype, name))
 
 
-astype = cast
+def astype(x: Operand, dtype: Any, /, *, copy: bool = True, name: str | None = None) -> Tensor:
+    """The same as `cast`, by its name in the array API.
+
+    copy: has no effect, for a tensor is a value.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     y = sad.astype([1.5], "float64")
+    >>> y.dtype
+    dtype('float64')
+    """
+    with asking("astype", name):
+        return result(methods.cast(tensor("astype", x), dtype, name))
 
 
 @overload

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from staticad_schema.dims import Dim
-from staticad_schema.errors import ArgumentError, DTypeError, UsageError
-from staticad_schema.handle import WEAK
+from staticad_schema.errors import DTypeError, UsageError
+from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking
-from staticad_schema.types import DEFAULT_FLOAT, INT64, KINDS, REAL, DType, as_dtype, weak_array
+from staticad_schema.types import (
+    DEFAULT_FLOAT,
+    INT64,
+    KINDS,
+    DType,
+    as_dtype,
+    weak_array,
+)
 
-from .. import dimensions
+from .. import dimensions, methods
 from ..building import build
 from ..graph import current_graph
+from ..numbers import as_array
 from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
 from ..variable import Variable
@@ -72,6 +79,51 @@ def constant(value: Any, name: str | None = None, dtype: Any = None) -> Tensor:
     return result(current_graph("constant").constant(value, name, dtype))
 
 
+def asarray(
+    obj: Operand, /, *, dtype: Any = None, copy: bool | None = None, name: str | None = None
+) -> Tensor:
+    """A tensor as it is, or in another dtype; of other data their `constant`.
+
+    copy: has no effect, for a tensor is a value.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.asarray([1.0, 2.0])
+    ...     y = sad.asarray(x, dtype="float64")
+    >>> sad.asarray(x) is x, y.dtype
+    (True, dtype('float64'))
+    """
+    with asking("asarray", name):
+        if isinstance(obj, Handle | Dim):
+            x = tensor("asarray", obj)
+            return result(methods.cast(x, x.dtype if dtype is None else dtype, name))
+        return result(current_graph("asarray").constant(as_array(obj, dtype), name))
+
+
+def from_dlpack(x: Any, /, *, copy: bool | None = None, name: str | None = None) -> Tensor:
+    """A constant of an array of another library, which has `__dlpack__`.
+
+    copy: has no effect, for a constant is a copy.  Raises UsageError for what is no such array.
+
+    >>> import numpy as np
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     y = sad.from_dlpack(np.ones(3, np.float32))
+    >>> y.shape, y.dtype
+    ((3,), dtype('float32'))
+    """
+    with asking("from_dlpack", name):
+        try:
+            array = np.from_dlpack(x)
+        except (AttributeError, BufferError, RuntimeError, TypeError) as error:
+            raise UsageError(
+                "not an array that can be read",
+                expected="an array in memory, with __dlpack__",
+                found=f"{x!r:.80}, a {type(x).__name__}: {error}",
+            ) from None
+        return result(current_graph("from_dlpack").constant(as_array(array), name))
+
+
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of that shape, every element `fill_value`, which may be a scalar tensor.
 
@@ -85,13 +137,40 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = N
     with asking("full", name):
         if isinstance(fill_value, Tensor):
             scalar = fill_value if dtype is None else fill_value.astype(dtype)
-        else:
-            graph = current_graph("full")
-            scalar = graph.constant(fill_value, dtype=dtype)
-        return _filled(scalar, shape, name)
+            return _filled(scalar, shape, name)
+        graph = current_graph("full")
+        if isinstance(fill_value, (*WEAK, np.generic)) and dtype is not None:
+            return _number("full", shape, fill_value, dtype, name)
+        # as_array outside of `constant`, so that an error says what was asked.
+        value = fill_value if isinstance(fill_value, Dim) else as_array(fill_value, dtype)
+        return _filled(graph.constant(value, dtype=dtype), shape, name)
 
 
-def zeros(shape: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None) -> Tensor:
+def empty(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of that shape whose elements may be anything: they are zeros, in every run alike.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     y = sad.empty((2, 3))
+    >>> y.shape, y.dtype
+    ((2, 3), dtype('float32'))
+    """
+    return _number("empty", shape, 0, dtype, name)
+
+
+def empty_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
+    """A tensor of the shape of x, and of its dtype unless told, of any elements: zeros.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     y = sad.empty_like([1.0, 2.0])
+    >>> y.shape, y.dtype
+    ((2,), dtype('float32'))
+    """
+    return _like("empty_like", x, 0, dtype, name)
+
+
+def zeros(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
     """Zeros of that shape, whose sizes are ints, names or Dims; float32 unless told.
 
     >>> import staticad as sad
@@ -104,7 +183,7 @@ def zeros(shape: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None) ->
     return _number("zeros", shape, 0, dtype, name)
 
 
-def ones(shape: Any, *, dtype: Any = DEFAULT_FLOAT, name: str | None = None) -> Tensor:
+def ones(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
     """Ones of that shape, whose sizes are ints, names or Dims; float32 unless told.
 
     >>> import staticad as sad
@@ -156,81 +235,13 @@ def ones_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> T
     return _like("ones_like", x, 1, dtype, name)
 
 
-def arange(
-    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, name: str | None = None
-) -> Tensor:
-    """start, start + step, ... before stop; from 0 to start if there is no stop.
-
-    int64 for integers, float32 otherwise.  The stop of an integer range may be a Dim.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     x = sad.placeholder("float32", ("n",), name="x")
-    ...     y = sad.arange(x.shape[0])
-    >>> sad.Session(graph).run(y, {x: [0.5, 0.5, 0.5]})
-    array([0, 1, 2])
-    """
-    with asking("arange", name):
-        graph = current_graph("arange")
-        low, high = (0, start) if stop is None else (start, stop)
-        if all(isinstance(v, int | np.integer) for v in (low, high, step)):
-            wanted = INT64 if dtype is None else as_dtype(dtype)
-            return result(graph.constant(np.arange(low, high, step).astype(wanted), name))
-        if isinstance(low, int) and step == 1 and isinstance(high, Dim):
-            wanted = _real(INT64 if dtype is None else as_dtype(dtype))
-            attributes = {"shape": (high - low,), "axis": 0, "dtype": wanted}
-            counted = graph.source("iota", attributes, name if low == 0 else None)
-            if low == 0:
-                return result(counted)
-            shift = graph.handle(graph.scalar(low, wanted))
-            return result(build("add", (counted, shift), label=name))
-        for value in (low, high, step):
-            if not isinstance(value, int | float | np.integer | np.floating):
-                raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
-        if step == 0:
-            raise ArgumentError("the step is 0", expected="a step other than 0", found="0")
-        wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
-        length = max(math.ceil((high - low) / step), 0)
-        steps = low + step * np.arange(length, dtype=np.float64)
-        return result(graph.constant(steps.astype(wanted), name))
-
-
-def linspace(
-    start: float,
-    stop: float,
-    /,
-    num: int,
-    *,
-    dtype: Any = DEFAULT_FLOAT,
-    endpoint: bool = True,
-    name: str | None = None,
-) -> Tensor:
-    """`num` numbers, evenly spaced from start to stop; float32 unless told.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     y = sad.linspace(0.0, 1.0, 5)
-    >>> sad.Session(graph).run(y)
-    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
-    """
-    with asking("linspace", name):
-        for value in (start, stop):
-            if not isinstance(value, WEAK):
-                raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
-        length = dimensions.size(num)
-        if not isinstance(length, int):
-            raise UsageError("not a count", expected="an int", found=repr(num))
-        values = np.linspace(start, stop, length, endpoint=endpoint)
-        return result(current_graph("linspace").constant(values.astype(as_dtype(dtype)), name))
-
-
 def eye(
     n_rows: int | Dim,
     n_cols: int | Dim | None = None,
     /,
     *,
     k: int = 0,
-    dtype: Any = DEFAULT_FLOAT,
+    dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
     """Ones on the diagonal k, zeros elsewhere; the sizes may be Dims.
@@ -246,26 +257,22 @@ def eye(
         graph = current_graph("eye")
         rows = dimensions.size(n_rows)
         columns = rows if n_cols is None else dimensions.size(n_cols)
+        offset = dimensions.integer(k)
+        wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
         if isinstance(rows, int) and isinstance(columns, int):
-            return result(graph.constant(np.eye(rows, columns, k, as_dtype(dtype)), name))
+            return result(graph.constant(np.eye(rows, columns, offset, wanted), name))
         shape = (rows, columns)
         row, column = (
             graph.source("iota", {"shape": shape, "axis": axis, "dtype": INT64}) for axis in (0, 1)
         )
-        diagonal = build("equal", (row + dimensions.integer(k), column))
-        return result(build("cast", (diagonal,), {"dtype": as_dtype(dtype)}, label=name))
-
-
-def _real(dtype: DType) -> DType:
-    if KINDS[dtype] not in REAL:
-        raise DTypeError("not a range's dtype", expected="integer or float", found=dtype.name)
-    return dtype
+        diagonal = build("equal", (row + offset, column))
+        return result(build("cast", (diagonal,), {"dtype": wanted}, label=name))
 
 
 def _number(asked: str, shape: Any, value: Any, dtype: Any, name: str | None) -> Tensor:
     with asking(asked, name):
         graph = current_graph(asked)
-        wanted = as_dtype(dtype)
+        wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
         scalar = graph.handle(graph.scalar(_bare(value, wanted), wanted))
         return _filled(scalar, shape, name)
 

@@ -23,9 +23,11 @@ from staticad_schema.types import (
     INTEGER,
     KINDS,
     NAMES,
+    UINT8,
     UINT64,
     DType,
     fits,
+    in_dtype,
     nbytes,
     promote,
     promote_weak,
@@ -99,6 +101,27 @@ def test_an_integer_scalar_has_to_fit() -> None:
     for dtype in (FLOAT64, INT8):
         with pytest.raises(ArgumentError, match="of 33220 bits does not fit"):
             weak_array(10**10000, dtype)
+    assert weak_array(-1.5, INT8).tolist() == -1
+    for number in (np.inf, np.nan, 128.0):
+        with pytest.raises(ArgumentError, match=r"128|inf|nan"):
+            weak_array(number, INT8)
+
+
+def test_an_array_has_to_fit() -> None:
+    assert in_dtype(np.array([-0.5, 255.5]), UINT8).tolist() == [0, 255]
+    for number in (np.inf, np.nan, 256.0, -1.0):
+        with pytest.raises(ArgumentError, match=r"256|inf|nan|-1"):
+            in_dtype(np.array([1.0, number, 2.0], np.float16), UINT8)
+
+
+def test_complex_numbers_do_not_become_real() -> None:
+    for dtype in (FLOAT32, INT8):
+        with pytest.raises(DTypeError, match="do not become real"):
+            weak_array(1j, dtype)
+        with pytest.raises(DTypeError, match="do not become real"):
+            in_dtype(np.array([1j]), dtype)
+    assert weak_array(1j, BOOL)
+    assert in_dtype(np.array([1j, 0j]), BOOL).tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

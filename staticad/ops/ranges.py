@@ -1,0 +1,134 @@
+"""Numbers at equal distances."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from staticad_schema import dims
+from staticad_schema.dims import Dim
+from staticad_schema.errors import ArgumentError, DTypeError, UsageError
+from staticad_schema.handle import WEAK
+from staticad_schema.sites import asking
+from staticad_schema.types import (
+    COMPLEX64,
+    DEFAULT_FLOAT,
+    INT64,
+    KINDS,
+    REAL,
+    DType,
+    as_dtype,
+    in_dtype,
+)
+
+from .. import dimensions, methods, sizes
+from ..graph import current_graph
+from ..operands import result
+from ..tensor import Tensor
+
+__all__ = ["arange", "linspace"]
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """start, start + step, ... before stop; from 0 to start if there is no stop.
+
+    int64 for integers, float32 otherwise.  Start and stop of an integer range may be Dims.
+    Raises ArgumentError for a step of 0, for what is not finite and for integers that the dtype
+    does not hold.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.placeholder("float32", ("n",), name="x")
+    ...     y = sad.arange(x.shape[0])
+    >>> sad.Session(graph).run(y, {x: [0.5, 0.5, 0.5]})
+    array([0, 1, 2])
+    """
+    with asking("arange", name):
+        graph = current_graph("arange")
+        low, high = (0, start) if stop is None else (start, stop)
+        if isinstance(step, int | float | np.number) and step == 0:
+            raise ArgumentError("the step is 0", expected="a step other than 0", found="0")
+        if all(isinstance(v, int | np.integer) for v in (low, high, step)):
+            wanted = INT64 if dtype is None else as_dtype(dtype)
+            return result(graph.constant(in_dtype(np.arange(low, high, step), wanted), name))
+        if all(isinstance(v, Dim | int | np.integer) for v in (low, high, step)):
+            wanted = _real(INT64 if dtype is None else as_dtype(dtype))
+            return _symbolic(low, high, dimensions.integer(step), wanted, name)
+        for value in (low, high, step):
+            if not isinstance(value, int | float | np.integer | np.floating):
+                raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
+            _check_finite(value)
+        wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
+        length = max(math.ceil((high - low) / step), 0)
+        steps = low + step * np.arange(length, dtype=np.float64)
+        return result(graph.constant(in_dtype(steps, wanted), name))
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    endpoint: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """`num` numbers, evenly spaced from start to stop; float32, or complex64, unless told.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.linspace(0.0, 1.0, 5)
+    >>> sad.Session(graph).run(y)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    with asking("linspace", name):
+        for value in (start, stop):
+            if not isinstance(value, WEAK):
+                raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
+            _check_finite(value)
+        length = dimensions.size(num)
+        if not isinstance(length, int):
+            raise UsageError("not a count", expected="an int", found=repr(num))
+        values = np.linspace(start, stop, length, endpoint=endpoint)
+        usual = COMPLEX64 if np.iscomplexobj(values) else DEFAULT_FLOAT
+        wanted = usual if dtype is None else as_dtype(dtype)
+        return result(current_graph("linspace").constant(in_dtype(values, wanted), name))
+
+
+def _symbolic(low: Any, high: Any, step: int, dtype: DType, name: str | None) -> Tensor:
+    """A range of integers between sizes."""
+    graph = current_graph("arange")
+    length = dims.ceildiv(high - low, step) if step > 0 else dims.ceildiv(low - high, -step)
+    # A size is not negative; the distance of two may be.
+    shape = (length if low == 0 and step > 0 else dims.maximum(length, 0),)
+    plain = low == 0 and step == 1
+    # Whole numbers until the end: the dtype may be short, or unsigned.
+    attributes = {"shape": shape, "axis": 0, "dtype": dtype if plain else INT64}
+    counted = graph.source("iota", attributes, name if plain else None)
+    if plain:
+        return result(counted)
+    if step != 1:
+        counted = counted * step
+    if isinstance(low, Dim):
+        counted = counted + sizes.value(graph, low, INT64)
+    elif low != 0:
+        counted = counted + int(low)
+    return result(methods.cast(counted, dtype, name))
+
+
+def _check_finite(value: Any) -> None:
+    if not np.isfinite(value):
+        raise ArgumentError(
+            "numbers without an end", expected="finite numbers", found=f"{value!r:.80}"
+        )
+
+
+def _real(dtype: DType) -> DType:
+    if KINDS[dtype] not in REAL:
+        raise DTypeError("not a range's dtype", expected="integer or float", found=dtype.name)
+    return dtype
