@@ -10,7 +10,7 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ShapeError, UsageError
-from staticad_schema.shapes import normalize_axes
+from staticad_schema.shapes import normalize_axes, normalize_axis
 
 Axis = int | tuple[int, ...] | list[int] | None
 
@@ -39,6 +39,11 @@ def shape_of(shape: Any) -> Shape:
             found=f"{shape!r:.80}, a {type(shape).__name__}",
         )
     return (size(shape),)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """One axis, counted from the front.  Raises GraphError."""
+    return normalize_axis(integer(axis), ndim)
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import floating
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF, WIDENED
 
@@ -109,9 +108,7 @@ def norm(
             axes = tuple(range(rank))
             return result(_vector_norm(value, 2.0, axes, bool(keepdims), name))
         chosen = (
-            list(range(rank))
-            if several is None
-            else [normalize_axis(dimensions.integer(a), rank) for a in several]
+            list(range(rank)) if several is None else [dimensions.axis_of(a, rank) for a in several]
         )
         if len(chosen) not in (1, 2) or len(set(chosen)) != len(chosen):
             raise ShapeError(

@@ -7,7 +7,7 @@ from typing import Any
 
 from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import broadcast_shapes, normalize_axis
+from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -66,7 +66,7 @@ def batch_norm(
     """
     with asking("batch_norm", name):
         value, scale, shift = _operands("batch_norm", x, gain, bias)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         axes = tuple(a for a in range(value.ndim) if a != place)
         share = number("momentum", momentum, least=0)
         graph = value.graph
@@ -118,7 +118,7 @@ def batch_norm_infer(
         value, scale, shift = _operands("batch_norm_infer", x, gain, bias)
         graph = value.graph
         assert isinstance(graph, Graph)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         centre, spread = (tensor("batch_norm_infer", v, graph) for v in (mean, variance))
         scale, shift = (along(v, place, value) for v in (scale, shift))
         y = _inferred(value, centre, spread, scale, shift, place, epsilon)

@@ -10,7 +10,7 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
-from staticad_schema.shapes import normalize_axis, same_shape
+from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOATING, INT64, INTEGER
 
@@ -71,7 +71,7 @@ def cross_entropy(
                 else None,
             )
         smoothing = _smoothing(label_smoothing)
-        place = normalize_axis(dimensions.integer(axis), scores.ndim)
+        place = dimensions.axis_of(axis, scores.ndim)
         by_class = _class_weights(asked, class_weights, scores, place)
         if targets.type.kind not in INTEGER:
             if ignore_index is not None:
@@ -130,7 +130,7 @@ def nll_loss(
         logs = float_tensor(asked, tensor(asked, log_probabilities, graph))
         targets = tensor(asked, labels, graph)
         check_reduction(reduction)
-        place = normalize_axis(dimensions.integer(axis), logs.ndim)
+        place = dimensions.axis_of(axis, logs.ndim)
         by_class = _class_weights(asked, class_weights, logs, place)
         kept, safe = _counted(integer_labels(targets, logs, place), ignore_index)
         losses = -at_labels(logs, safe, place)

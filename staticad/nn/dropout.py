@@ -7,7 +7,6 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, UsageError
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
@@ -66,7 +65,7 @@ def feature_dropout(
     """
     with asking("feature_dropout", name):
         value = _operand("feature_dropout", x, rate, training)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         shape = tuple(s if a in (0, place) else 1 for a, s in enumerate(value.shape))
         return _dropped("feature_dropout", value, rate, training, shape, name)
 

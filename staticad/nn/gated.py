@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ShapeError
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions
@@ -88,7 +87,7 @@ def geglu(
 
 def _halved(asked: str, x: Operand, axis: int) -> tuple[Tensor, int]:
     value = float_tensor(asked, x)
-    place = normalize_axis(dimensions.integer(axis), value.ndim)
+    place = dimensions.axis_of(axis, value.ndim)
     size = value.shape[place]
     if not isinstance(size, int) or size % 2:
         raise ShapeError(

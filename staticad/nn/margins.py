@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -170,7 +169,7 @@ def multi_margin_loss(
         choice("power", p, (1, 2))
         graph = graph_of(asked, scores, labels, class_weights, weights)
         value = float_tensor(asked, tensor(asked, scores, graph))
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         targets = integer_labels(tensor(asked, labels, graph), value, place)
         (wide,) = widened(value)
         label = at_labels(wide, targets, place)
@@ -219,7 +218,7 @@ def pairwise_distance(
         left, right = widened(a, b)
         y = _distance(left, right, p, epsilon, axis)
         if not flag("keepdims", keepdims):
-            place = normalize_axis(dimensions.integer(axis), y.type.ndim)
+            place = dimensions.axis_of(axis, y.type.ndim)
             shape = y.type.shape[:place] + y.type.shape[place + 1 :]
             y = build("reshape", (y,), {"shape": shape})
         return result(methods.cast(y, a.dtype, name))
@@ -229,7 +228,7 @@ def _distance(a: Any, b: Any, p: float, epsilon: float, axis: int) -> Any:
     """The distance along an axis that stays."""
     order, small = number("p", p, least=1, finite=False), number("epsilon", epsilon, least=0)
     difference = a - b + small
-    place = normalize_axis(dimensions.integer(axis), difference.type.ndim)
+    place = dimensions.axis_of(axis, difference.type.ndim)
     return p_norm(difference, order, (place,))
 
 
@@ -304,12 +303,12 @@ def _cosine(a: Any, b: Any, axis: int, epsilon: float) -> Any:
     small = number("epsilon", epsilon, least=0)
 
     def unit(x: Any) -> Any:
-        place = normalize_axis(dimensions.integer(axis), x.type.ndim)
+        place = dimensions.axis_of(axis, x.type.ndim)
         length = build("maximum", (p_norm(x, 2.0, (place,)), x.coerce(small)))
         return x / length
 
     products = unit(a) * unit(b)
-    place = normalize_axis(dimensions.integer(axis), products.type.ndim)
+    place = dimensions.axis_of(axis, products.type.ndim)
     return build("sum", (products,), {"axis": (place,), "keepdims": False})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError
-from staticad_schema.shapes import normalize_axis, same_shape, shape_text
+from staticad_schema.shapes import same_shape, shape_text
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -246,7 +246,7 @@ def scaled(x: Any, gain: Any, bias: Any) -> Any:
 
 def features_axis(x: Tensor, axis: int) -> int:
     """The axis of features, which is not the first, that of examples."""
-    place = normalize_axis(dimensions.integer(axis), x.ndim)
+    place = dimensions.axis_of(axis, x.ndim)
     if place == 0:
         raise ArgumentError(
             "the first axis counts examples",

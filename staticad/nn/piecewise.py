@@ -9,7 +9,6 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, ShapeError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
@@ -164,7 +163,7 @@ def prelu(x: Operand, slope: Operand, /, *, axis: int = 1, name: str | None = No
     with asking("prelu", name):
         value, factor = floats("prelu", x, slope)
         if factor.ndim == 1 and factor.shape != (1,):
-            place = normalize_axis(dimensions.integer(axis), value.ndim)
+            place = dimensions.axis_of(axis, value.ndim)
             shape = (factor.shape[0],) + (1,) * (value.ndim - place - 1)
             factor = result(build("reshape", (factor,), {"shape": shape}))
         y = computed(_leaky, value, factor, label=name)

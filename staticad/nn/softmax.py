@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32, FLOAT64
 
@@ -55,7 +54,7 @@ def softmax(
         value = tensor("softmax", x, graph)
         keep = operands.condition("softmax", where, graph)
         rank = value.ndim if value.ndim > keep.ndim else keep.ndim
-        attributes = {"axis": normalize_axis(dimensions.integer(axis), rank)}
+        attributes = {"axis": dimensions.axis_of(axis, rank)}
         return result(build("masked_softmax", (value, keep), attributes, label=name))
 
 
@@ -115,7 +114,7 @@ def gumbel_softmax(
     with asking("gumbel_softmax", name):
         sharpness = 1 / number("temperature", temperature, above=0)
         value = float_tensor("gumbel_softmax", logits)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         graph = value.graph
         assert isinstance(graph, Graph)
         working = wide_dtype(value.dtype)
@@ -145,5 +144,5 @@ def _log(x: Any) -> Any:
 
 
 def _along(op: str, value: Handle, axis: int, name: str | None) -> Tensor:
-    attributes = {"axis": normalize_axis(dimensions.integer(axis), value.type.ndim)}
+    attributes = {"axis": dimensions.axis_of(axis, value.type.ndim)}
     return result(build(op, (value,), attributes, label=name))

@@ -9,7 +9,6 @@ from staticad_schema import dims
 from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import as_dtype
 
@@ -81,7 +80,7 @@ def _paired(a: Tensor, b: Tensor, axes: Any) -> tuple[list[int], list[int]]:
             )
         lists = [side if isinstance(side, tuple | list) else (side,) for side in axes]
         mine, others = (
-            [normalize_axis(dimensions.integer(axis), x.ndim) for axis in side]
+            [dimensions.axis_of(axis, x.ndim) for axis in side]
             for x, side in zip((a, b), lists, strict=True)
         )
         if len(mine) != len(others) or any(len(set(s)) != len(s) for s in (mine, others)):
@@ -239,7 +238,7 @@ def trace(
         if value.ndim < 2:
             raise ShapeError("not a matrix", expected="rank 2 or more", found=value.describe())
         k = dimensions.integer(offset)
-        first, second = (normalize_axis(dimensions.integer(a), value.ndim) for a in (axis1, axis2))
+        first, second = (dimensions.axis_of(a, value.ndim) for a in (axis1, axis2))
         if first == second:
             raise ShapeError(
                 "a diagonal is of two axes", expected="two axes", found=f"{axis1} and {axis2}"

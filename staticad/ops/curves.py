@@ -7,7 +7,6 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import floating
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import INT64
 
@@ -44,7 +43,7 @@ def diff(
         times = dimensions.integer(n)
         if times < 0:
             raise ArgumentError("a negative order", expected="0 or more", found=str(times))
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         one = (*value.shape[:place], 1, *value.shape[place + 1 :])
         parts = [
             build("broadcast_to", (part,), {"shape": one}) if part.ndim == 0 else part
@@ -95,7 +94,7 @@ def trapezoid(
     """
     with asking("trapezoid", name):
         value, places = floating(*tensors("trapezoid", y, dx if x is None else x))
-        axis = normalize_axis(dimensions.integer(axis), value.ndim)
+        axis = dimensions.axis_of(axis, value.ndim)
         width = methods.widened(places)
         if x is not None:
             if places.ndim == 1:
@@ -108,7 +107,7 @@ def trapezoid(
                 places = methods.reshape(places, (-1, *(1,) * (value.ndim - axis - 1)))
             along = axis - value.ndim + places.type.ndim
             wide = methods.widened(places)
-            ahead, behind = _neighbours(wide, normalize_axis(along, places.type.ndim))
+            ahead, behind = _neighbours(wide, dimensions.axis_of(along, places.type.ndim))
             width = ahead - behind
         elif places.ndim:
             raise ShapeError(

@@ -9,7 +9,6 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ShapeError
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, as_dtype
 
@@ -57,7 +56,7 @@ def diagonal(
 
 def _two_axes(x: Tensor, axis1: Any, axis2: Any) -> tuple[int, int]:
     _matrix(x)
-    first, second = (normalize_axis(dimensions.integer(a), x.ndim) for a in (axis1, axis2))
+    first, second = (dimensions.axis_of(a, x.ndim) for a in (axis1, axis2))
     if first == second:
         raise ShapeError(
             "a diagonal is of two axes", expected="two axes", found=f"{axis1} and {axis2}"
@@ -144,7 +143,7 @@ def diag_embed(
             raise ShapeError("a scalar", expected="rank 1 or more", found=value.describe())
         k = dimensions.integer(offset)
         rank = value.ndim + 1
-        first, second = (normalize_axis(dimensions.integer(a), rank) for a in (axis1, axis2))
+        first, second = (dimensions.axis_of(a, rank) for a in (axis1, axis2))
         if first == second:
             raise ShapeError(
                 "a matrix has two axes", expected="two axes", found=f"{axis1} and {axis2}"

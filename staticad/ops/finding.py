@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ShapeError
-from staticad_schema.shapes import broadcast_shapes, normalize_axis, product
+from staticad_schema.shapes import broadcast_shapes, product
 from staticad_schema.sites import asking
 
 from .. import dimensions, finding
@@ -103,9 +103,7 @@ def compress(
             )
         if axis is None:
             return result(_taken(_flat(value), chosen, 0, name))
-        return result(
-            _taken(value, chosen, normalize_axis(dimensions.integer(axis), value.ndim), name)
-        )
+        return result(_taken(value, chosen, dimensions.axis_of(axis, value.ndim), name))
 
 
 def _taken(x: Any, chosen: Any, axis: int, name: str | None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, near_miss
-from staticad_schema.shapes import broadcast_shapes, normalize_axis, product, shape_text
+from staticad_schema.shapes import broadcast_shapes, product, shape_text
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, INTEGER, as_dtype
 
@@ -43,8 +43,8 @@ def take(
         graph = graph_of("take", x, indices)
         value = tensor("take", x, graph)
         places = positions("take", indices, graph)
-        given = 0 if axis is None and value.ndim == 1 else dimensions.integer(axis)
-        attributes = {"axis": normalize_axis(given, value.ndim)}
+        place = 0 if axis is None and value.ndim == 1 else axis
+        attributes = {"axis": dimensions.axis_of(place, value.ndim)}
         check_positions(value, (places,), (attributes["axis"],))
         return result(build("take", (value, places), attributes, label=name))
 
@@ -67,7 +67,7 @@ def take_along_axis(
         graph = graph_of("take_along_axis", x, indices)
         value = tensor("take_along_axis", x, graph)
         places = positions("take_along_axis", indices, graph)
-        attributes = {"axis": normalize_axis(dimensions.integer(axis), value.ndim)}
+        attributes = {"axis": dimensions.axis_of(axis, value.ndim)}
         check_positions(value, (places,), (attributes["axis"],))
         return result(build("take_along_axis", (value, places), attributes, label=name))
 
@@ -152,7 +152,7 @@ def put_along_axis(
         graph = graph_of("put_along_axis", x, indices, values)
         value = tensor("put_along_axis", x, graph)
         places = positions("put_along_axis", indices, graph)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         _same_rank(value, places)
         at = [places if a == place else _along(value, value.shape[a], a) for a in range(value.ndim)]
         return _put(value, at, tuple(range(value.ndim)), values, reduction, name)
@@ -174,7 +174,7 @@ def _along(x: Tensor, size: Size, axis: int) -> Any:
 def _elements(x: Tensor, indices: Tensor, axis: Any) -> list[Any]:
     """The index tensors of all axes of x.  Raises ShapeError."""
     _same_rank(x, indices)
-    place = normalize_axis(dimensions.integer(axis), x.ndim)
+    place = dimensions.axis_of(axis, x.ndim)
     for a, (size, most) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if a != place and isinstance(size, int) and isinstance(most, int) and size > most:
             raise ShapeError(

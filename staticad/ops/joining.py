@@ -7,7 +7,7 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis, same_shape
+from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -33,7 +33,7 @@ def concat(xs: Sequence[Operand], /, axis: int | None = 0, *, name: str | None =
         values = tensors("concat", *_several(xs))
         if axis is None:
             values = tuple(result(methods.reshape(v, (-1,))) for v in values)
-        place = normalize_axis(dimensions.integer(0 if axis is None else axis), values[0].ndim)
+        place = dimensions.axis_of(0 if axis is None else axis, values[0].ndim)
         return result(build("concat", values, {"axis": place}, label=name))
 
 
@@ -56,7 +56,7 @@ def stack(xs: Sequence[Operand], /, axis: int = 0, *, name: str | None = None) -
                     expected=values[0].describe(),
                     found=v.describe(),
                 )
-        place = normalize_axis(dimensions.integer(axis), values[0].ndim + 1)
+        place = dimensions.axis_of(axis, values[0].ndim + 1)
         ready = [methods.reshape(v, (*v.shape[:place], 1, *v.shape[place:])) for v in values]
         return result(build("concat", ready, {"axis": place}, label=name))
 

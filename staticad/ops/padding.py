@@ -10,7 +10,6 @@ import numpy as np
 from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError, near_miss
 from staticad_schema.handle import WEAK, Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, INT64
 
@@ -93,7 +92,7 @@ def _widths(widths: Any, ndim: int) -> Widths:
     if isinstance(widths, dict):
         pairs: list[tuple[Size, Size]] = [(0, 0)] * ndim
         for axis, width in widths.items():
-            pairs[normalize_axis(dimensions.integer(axis), ndim)] = _pair(width)
+            pairs[dimensions.axis_of(axis, ndim)] = _pair(width)
         return tuple(pairs)
     if not isinstance(widths, tuple | list):
         return (_pair(widths),) * ndim

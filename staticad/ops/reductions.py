@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL
 
@@ -248,7 +247,7 @@ def ptp(
 def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str | None) -> Tensor:
     value = tensor(op, x)
     if axis is not None:
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         return result(build(op, (value,), {"axis": place, "keepdims": bool(keepdims)}, label=label))
     flat = methods.reshape(value, (-1,)) if value.ndim else methods.reshape(value, (1,))
     if keepdims:

@@ -8,7 +8,7 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
-from staticad_schema.shapes import normalize_axis, product, shape_text
+from staticad_schema.shapes import product, shape_text
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -68,7 +68,7 @@ def moveaxis(
         sides = []
         for given in (source, destination):
             several = given if isinstance(given, tuple | list) else (given,)
-            sides.append([normalize_axis(dimensions.integer(a), value.ndim) for a in several])
+            sides.append([dimensions.axis_of(a, value.ndim) for a in several])
         start, end = sides
         if len(start) != len(end) or len(set(start)) != len(start) or len(set(end)) != len(end):
             raise ShapeError(
@@ -109,7 +109,7 @@ def swapaxes(x: Operand, axis1: int, axis2: int, /, *, name: str | None = None) 
     """
     with asking("swapaxes", name):
         value = tensor("swapaxes", x)
-        first, second = (normalize_axis(dimensions.integer(a), value.ndim) for a in (axis1, axis2))
+        first, second = (dimensions.axis_of(a, value.ndim) for a in (axis1, axis2))
         order = list(range(value.ndim))
         order[first], order[second] = second, first
         return result(methods.permute(value, tuple(order), name))
@@ -136,7 +136,7 @@ def _order(axes: Any, ndim: int) -> tuple[int, ...]:
     """All axes, counted from the front.  Raises GraphError."""
     if not isinstance(axes, Sequence) or isinstance(axes, str):
         raise UsageError("not an order of axes", expected="a tuple of ints", found=f"{axes!r:.80}")
-    order = tuple(normalize_axis(dimensions.integer(a), ndim) for a in axes)
+    order = tuple(dimensions.axis_of(a, ndim) for a in axes)
     if sorted(order) != list(range(ndim)):
         raise ShapeError(
             "not an order of the axes",
@@ -167,7 +167,7 @@ def rot90(
         chosen = dimensions.axes_of(plane, value.ndim)
         if len(chosen) != 2:
             raise ShapeError("not a plane", expected="two axes", found=str(axes))
-        first, second = (normalize_axis(dimensions.integer(a), value.ndim) for a in plane)
+        first, second = (dimensions.axis_of(a, value.ndim) for a in plane)
         turns = dimensions.integer(k) % 4
         order = list(range(value.ndim))
         if turns % 2:
@@ -246,7 +246,7 @@ def roll(
         elif len(axes) == 1:
             axes *= len(shifts)
         for s, a in zip(shifts, axes, strict=True):
-            value = _rolled(value, s, normalize_axis(dimensions.integer(a), len(shape)))
+            value = _rolled(value, s, dimensions.axis_of(a, len(shape)))
         return result(renamed(value, name))
 
 

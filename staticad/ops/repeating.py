@@ -10,7 +10,7 @@ from staticad_schema import dims
 from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis, product
+from staticad_schema.shapes import product
 from staticad_schema.sites import asking
 from staticad_schema.types import INT64, INTEGER
 
@@ -86,7 +86,7 @@ def repeat(
         value: Any = tensor("repeat", x)
         if axis is None:
             value = methods.reshape(value, (product(value.shape),))
-        place = normalize_axis(dimensions.integer(0 if axis is None else axis), value.type.ndim)
+        place = dimensions.axis_of(0 if axis is None else axis, value.type.ndim)
         if isinstance(repeats, list | tuple | np.ndarray):
             counts = _counts(repeats)
             if counts.size != 1:

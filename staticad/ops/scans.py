@@ -12,7 +12,6 @@ from typing import Any
 from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import floating
 from staticad_schema.ops.scan import shifted
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 from staticad_schema.types import as_dtype
 
@@ -152,7 +151,7 @@ def _begin(asked: str, x: Operand, axis: Any) -> tuple[Any, int]:
         if value.ndim != 1:
             raise ShapeError("no axis", expected="axis=, or a vector", found=value.describe())
         axis = 0
-    return value, normalize_axis(dimensions.integer(axis), value.ndim)
+    return value, dimensions.axis_of(axis, value.ndim)
 
 
 def _accumulator(x: Any, dtype: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from staticad_schema import dims, shapes
 from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ArgumentError, ShapeError
-from staticad_schema.shapes import normalize_axis, product
+from staticad_schema.shapes import product
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -145,7 +145,7 @@ def flatten(
     with asking("flatten", name):
         value = tensor("flatten", x)
         rank = max(value.ndim, 1)
-        first, last = (normalize_axis(dimensions.integer(a), rank) for a in (start_axis, end_axis))
+        first, last = (dimensions.axis_of(a, rank) for a in (start_axis, end_axis))
         if first > last:
             raise ShapeError(
                 "the first axis comes after the last",

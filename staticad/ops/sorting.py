@@ -11,7 +11,6 @@ import numpy as np
 
 from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import Handle
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions
@@ -96,7 +95,7 @@ def top_k(
         value = tensor("top_k", x)
         attributes = {
             "k": dimensions.integer(k),
-            "axis": normalize_axis(dimensions.integer(axis), value.ndim),
+            "axis": dimensions.axis_of(axis, value.ndim),
             "largest": bool(largest),
         }
         values, indices = build("top_k", (value,), attributes, label=name)
@@ -161,7 +160,7 @@ def digitize(
 
 def _sorted(asked: str, x: Operand, axis: Any, descending: Any) -> Any:
     value = tensor(asked, x)
-    place = normalize_axis(dimensions.integer(axis), value.ndim)
+    place = dimensions.axis_of(axis, value.ndim)
     return build("sort", (value,), {"axis": place, "descending": bool(descending)})
 
 

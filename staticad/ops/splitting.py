@@ -11,7 +11,6 @@ import numpy as np
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions
@@ -32,7 +31,7 @@ def unstack(x: Operand, /, axis: int = 0, *, name: str | None = None) -> tuple[T
     """
     with asking("unstack", name):
         value = tensor("unstack", x)
-        place = normalize_axis(dimensions.integer(axis), value.ndim)
+        place = dimensions.axis_of(axis, value.ndim)
         size = value.shape[place]
         if not isinstance(size, int):
             raise ShapeError(
@@ -166,7 +165,7 @@ def _of_rank(asked: str, x: Operand, least: int) -> Tensor:
 
 def _axis_of(asked: str, x: Operand, axis: Any) -> tuple[Any, int]:
     value = tensor(asked, x)
-    return value, normalize_axis(dimensions.integer(axis), value.ndim)
+    return value, dimensions.axis_of(axis, value.ndim)
 
 
 def _is_count(given: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ShapeError
-from staticad_schema.shapes import normalize_axis
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
@@ -31,7 +30,7 @@ def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1, name: str | None = No
     """
     with asking("vecdot", name):
         a, b = _vectors("vecdot", x1, x2)
-        places = [normalize_axis(dimensions.integer(axis), x.ndim) for x in (a, b)]
+        places = [dimensions.axis_of(axis, x.ndim) for x in (a, b)]
         b = agreeing(a, places[0], b, places[1])
         left, right = _stacked(a, (places[0],), "k"), _stacked(b, (places[1],), "k")
         return result(contract((_conjugated(a), b), _kept(left, right), name))
@@ -101,8 +100,7 @@ def cross(x1: Operand, x2: Operand, /, *, axis: int = -1, name: str | None = Non
     """
     with asking("cross", name):
         a, b = _vectors("cross", x1, x2)
-        axis = dimensions.integer(axis)
-        places = [normalize_axis(axis, x.ndim) for x in (a, b)]
+        places = [dimensions.axis_of(axis, x.ndim) for x in (a, b)]
         sizes = [x.shape[place] for x, place in zip((a, b), places, strict=True)]
         if not all(isinstance(size, int) and size in (2, 3) for size in sizes):
             raise ShapeError(
@@ -114,7 +112,7 @@ def cross(x1: Operand, x2: Operand, /, *, axis: int = -1, name: str | None = Non
         if sizes == [2, 2]:
             return result(methods.computed(_turned, a, b, label=name))
         product = methods.computed(_crossed, a, b)
-        place = normalize_axis(axis, product.ndim)
+        place = dimensions.axis_of(axis, product.ndim)
         order = [*range(product.ndim - 1)]
         order.insert(place, product.ndim - 1)
         return result(methods.permute(product, tuple(order), name))
