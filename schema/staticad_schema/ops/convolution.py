@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import dims
 from ..dims import Dim, Shape, Size
-from ..errors import ShapeError
+from ..errors import ArgumentError, ShapeError
 from ..op import Ints, Operand, SymbolicShape, Widths, each, op
 from ..shapes import same_shape, shape_text
 from ..types import NUMERIC, Array, TensorType
@@ -39,7 +39,11 @@ def _check_operands(a: Operand, b: Operand) -> None:
 
 
 def _check_groups(channels: Size, outputs: Size, each: Size, groups: Size) -> None:
-    """That channels and outputs fall into groups of `each` channels."""
+    """That channels and outputs fall into groups of `each` channels.  A batch of none has none."""
+    if isinstance(groups, int) and groups < 0:
+        raise ArgumentError(
+            "a number of groups is negative", expected="0 or more", found=str(groups)
+        )
     if dims.same_size(channels, each * groups) is False:
         raise ShapeError(
             "the weights have another number of channels",

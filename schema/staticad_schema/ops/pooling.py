@@ -19,7 +19,7 @@ from . import pools
 from .checks import check_equal_shapes, check_kind, check_shape
 from .shape import batch_size, reshape, with_batch
 from .take import take_along_axis
-from .windows import check_spatial, extent, window_counts
+from .windows import check_spatial, extent, misses, window_counts
 
 
 def _folded(x: Any) -> Any:
@@ -82,11 +82,12 @@ def max_pool(
         sizes, counts, window, strides, padding, dilation, strict=True
     ):
         reach = extent(k, step)
-        outside = any(isinstance(p, int) and p >= reach for p in (low, high))
-        if isinstance(size, int) and isinstance(count, int) and isinstance(low, int) and size:
-            first = pools.first_places(count, stride, low, step)
-            at = np.arange(count) * stride - low + first * step
-            outside = bool(((first >= k) | (at >= size)).any())
+        if isinstance(size, int) and isinstance(count, int) and isinstance(low, int):
+            outside = misses(size, count, k, stride, low, step)
+        else:
+            # The last window ends less than a stride before the padding does.
+            ahead, behind = isinstance(low, int), isinstance(high, int)
+            outside = (ahead and low >= reach) or (behind and high >= reach + stride - 1)
         if outside:
             raise ArgumentError(
                 "a window would lie in the padding",

@@ -67,6 +67,10 @@ def window_counts(
 
     An axis without elements has no window of one element; longer ones do not fit.
     """
+    if len(sizes) != len(kernel):
+        raise ShapeError(
+            "not one size a spatial axis", expected=f"{len(kernel)} sizes", found=shape_text(sizes)
+        )
     counts = []
     for size, k, stride, (low, high), step in zip(
         sizes, kernel, strides, padding, dilation, strict=True
@@ -87,6 +91,33 @@ def window_counts(
             )
         counts.append(dims.floordiv(padded - reach, stride) + 1)
     return tuple(counts)
+
+
+def misses(size: int, count: int, kernel: int, stride: int, low: int, dilation: int) -> bool:
+    """Whether a window along an axis has no place on it.  Takes no longer for large numbers."""
+    if count < 1:
+        return False
+    last = (count - 1) * stride - low
+    if last >= size or low >= extent(kernel, dilation):
+        return True
+    # Windows that begin before the axis step onto it, and over it where it is short: their first
+    # places are multiples of the stride, modulo the dilation.
+    before = min(count, -(-low // stride)) if low > 0 else 0
+    if size >= dilation or before < 1:
+        return False
+    beyond = _floors(before, stride, dilation - size - low, dilation)
+    return beyond > _floors(before, stride, -low, dilation)
+
+
+def _floors(count: int, step: int, start: int, modulus: int) -> int:
+    """The sum of (start + i * step) // modulus over i from 0 to count - 1, as Euclid would."""
+    total = 0
+    while count > 0:
+        total += step // modulus * (count * (count - 1) // 2) + start // modulus * count
+        step, start = step % modulus, start % modulus
+        count, start = divmod(start + step * count, modulus)
+        step, modulus = modulus, step
+    return total
 
 
 # ------------------------------------------------------------------ arrays
