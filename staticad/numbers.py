@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.errors import DTypeError, UsageError
+from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import warn
 from staticad_schema.types import INT64, PYTHON, UINT64, Array, as_dtype, in_dtype, weak_array
@@ -19,14 +19,20 @@ def is_real(value: Any) -> bool:
 
 
 def real(name: str, value: Any) -> float:
-    """A real number of Python's or NumPy's as a float.  Raises UsageError for anything else."""
+    """A real number of Python's or NumPy's as a float.  Raises UsageError for anything else,
+    ArgumentError for an integer beyond all floats."""
     if not is_real(value):
         raise UsageError(
             f"{name} is no number",
             expected="a number",
             found=f"{value!r:.80}, a {type(value).__name__}",
         )
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArgumentError(
+            f"{name} is too large", expected="a number below 2**1024", found=f"{value!r:.80}"
+        ) from None
 
 
 class RoundingWarning(UserWarning):

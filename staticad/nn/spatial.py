@@ -69,7 +69,11 @@ def real_image(x: Tensor) -> Any:
 
 
 def each(what: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
-    """One int a spatial axis.  Raises UsageError, ArgumentError."""
+    """One int a spatial axis, of which there is one.  Raises UsageError, ArgumentError."""
+    if not rank:
+        raise ArgumentError(
+            "there is no spatial axis", expected="the size of at least one", found="none"
+        )
     several = isinstance(value, tuple | list)
     given = tuple(map(dimensions.integer, value if several else [value] * rank))
     if len(given) != rank:

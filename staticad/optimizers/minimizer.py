@@ -59,6 +59,12 @@ class Minimizer(ABC):
                 chosen = checked(variables)
                 cotangents = list(gradients(loss, chosen))
             if transform is not None:
+                if not callable(transform):
+                    raise UsageError(
+                        "transform is no function",
+                        expected="a function from the list of gradients to another",
+                        found=f"{transform!r:.80}, a {type(transform).__name__}",
+                    )
                 changed: Any = transform(cotangents)
                 if not isinstance(changed, list | tuple):
                     raise UsageError(

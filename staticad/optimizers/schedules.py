@@ -229,7 +229,7 @@ def piecewise(boundaries: Sequence[int], values: Sequence[float]) -> Schedule:
     array([0.1  , 0.01 , 0.001])
     """
     with asking("piecewise"):
-        levels = [real("a value", value) for value in values]
+        levels = [real("a value", value) for value in _listed("values", values)]
         parts = [constant(level) for level in levels]
         _check_boundaries(boundaries, len(levels), "values", levels)
     return _pieces(parts, boundaries, shift=False)
@@ -266,7 +266,7 @@ def join(schedules: Sequence[float | Schedule], boundaries: Sequence[int]) -> Sc
     array([0.  , 0.05, 0.1 , 0.05, 0.  ])
     """
     with asking("join"):
-        parts = [_schedule(part) for part in schedules]
+        parts = [_schedule(part) for part in _listed("schedules", schedules)]
         _check_boundaries(boundaries, len(parts), "schedules", schedules)
     return _pieces(parts, boundaries, shift=True)
 
@@ -319,9 +319,22 @@ def _schedule(given: Any) -> Schedule:
     return given if callable(given) else constant(real("schedule", given))
 
 
+def _listed(what: str, given: Any) -> list[Any]:
+    """Several numbers or schedules as a list.  Raises UsageError."""
+    several = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(several, Sequence):
+        raise UsageError(
+            f"{what} are not a list",
+            expected="a list",
+            found=f"{given!r:.80}, a {type(given).__name__}",
+        )
+    return list(several)
+
+
 def _check_boundaries(boundaries: Any, count: int, what: str, given: Any) -> None:
     """Raises ArgumentError, UsageError."""
-    if any(real("a boundary", b) != int(b) for b in boundaries):
+    steps = [real("a boundary", b) for b in _listed("boundaries", boundaries)]
+    if not all(step.is_integer() for step in steps):
         raise UsageError(
             "a boundary is a step", expected="whole numbers", found=repr(list(boundaries))
         )

@@ -283,6 +283,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         "a multiple of 9, 4)",
         lambda: nn.fold(image(1, 12, 9), (4, 4), 3),
     ),
+    "columns of no image": (
+        ValueError,
+        "at least one",
+        lambda: nn.fold(image(1, 12, 9), (), 3),
+    ),
     "columns of rank 2": (ValueError, "(batch,", lambda: nn.fold(image(12, 9), (4, 4), 3)),
     "a vector of channels": (ValueError, "no channel", lambda: nn.local_response_norm(image(4), 2)),
     "no neighbours": (ValueError, "size is below 1", lambda: nn.local_response_norm(image(), 0)),

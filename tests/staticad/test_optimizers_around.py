@@ -30,6 +30,7 @@ from staticad.optimizers import (
 Array = np.ndarray[Any, Any]
 # What a type checker would refuse is a mistake all the same.
 none: Any = None
+number: Any = 1.0
 text: Any = "?"
 
 
@@ -281,6 +282,8 @@ def test_a_transform_gives_gradients() -> None:
             SGD(1.0).minimize(w * w, transform=lambda gs: none)
         with pytest.raises(sad.GradientError, match="not one gradient a variable"):
             SGD(1.0).minimize(w * w, transform=lambda gs: gs * 2)
+        with pytest.raises(sad.UsageError, match="transform is no function"):
+            SGD(1.0).minimize(w * w, transform=number)
 
 
 # ------------------------------------------------------------------ averages

@@ -86,6 +86,8 @@ LAST = 100
 # What a type checker would refuse is a mistake all the same.
 ANY: Any = "?"
 FRACTION: Any = 2.5
+NUMBER: Any = 5
+NAN: Any = float("nan")
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
@@ -157,6 +159,12 @@ def test_each_restart_is_at_its_step(growth: int) -> None:
         (lambda: s.piecewise([2, 1], [1.0, 2.0, 3.0]), "ascending order"),
         (lambda: s.piecewise([1], [1.0]), "not one of the values more"),
         (lambda: s.piecewise([FRACTION], [1.0, 2.0]), "a boundary is a step"),
+        (lambda: s.piecewise([NAN], [1.0, 2.0]), "a boundary is a step"),
+        (lambda: s.piecewise(ANY, [1.0, 2.0]), "a boundary is no number"),
+        (lambda: s.piecewise(NUMBER, [1.0, 2.0]), "boundaries are not a list"),
+        (lambda: s.piecewise([5], NUMBER), "values are not a list"),
+        (lambda: s.join(NUMBER, [5]), "schedules are not a list"),
+        (lambda: s.constant(10**400), "value is too large"),
         (lambda: s.join([0.1, 0.2], []), "not one of the schedules more"),
         (lambda: s.join([ANY], []), "schedule is no number"),
         (lambda: s.warmup(0.1, 0), "steps is out of range"),
