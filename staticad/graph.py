@@ -28,6 +28,7 @@ from .bodies import called, traced, traced_in
 from .building import renamed
 from .current import GRAPHS, named
 from .numbers import as_array
+from .options import flag
 from .recorder import Recorder
 from .streams import Streams
 from .tensor import Tensor
@@ -147,6 +148,7 @@ class Graph(Recorder):
         shape: where sizes may change between runs, the shape with names for those sizes.
         """
         with self.lock, asking("variable", name):
+            flag("trainable", trainable)
             if isinstance(initial, Handle):
                 self.check_owner(initial, "variable")
                 check_initial(self, initial)

@@ -15,7 +15,6 @@ from staticad_schema.handle import floating
 from staticad_schema.shapes import product, shape_text
 from staticad_schema.types import (
     BOOL,
-    FLOAT32,
     INT64,
     INTEGER,
     KINDS,
@@ -27,6 +26,7 @@ from staticad_schema.types import (
 
 from .building import build, renamed
 from .dimensions import Axis, axes_of, integer, shape_of
+from .options import flag
 
 
 def accumulator(dtype: DType) -> DType:
@@ -44,7 +44,7 @@ def reduce(
     if op in ("sum", "prod"):
         x = x.astype(accumulator(x.type.dtype) if dtype is None else as_dtype(dtype))
     axes = axes_of(axis, x.type.ndim)
-    return build(op, (x,), {"axis": axes, "keepdims": bool(keepdims)}, label=label)
+    return build(op, (x,), {"axis": axes, "keepdims": flag("keepdims", keepdims)}, label=label)
 
 
 def count(x: Any, axes: tuple[int, ...], dtype: DType) -> Any:
@@ -61,9 +61,9 @@ def mean(x: Any, axis: Axis, keepdims: bool, label: str | None = None) -> Any:
     dtype = x.type.dtype
     axes = axes_of(axis, x.type.ndim)
     # A float16 sum may overflow where the mean does not.
-    wide = x.astype(FLOAT32) if dtype.itemsize == 2 else x
+    wide = widened(x)
     real = wide.type.dtype if wide.type.kind == "float" else np.zeros(0, dtype).real.dtype
-    total = build("sum", (wide,), {"axis": axes, "keepdims": bool(keepdims)})
+    total = build("sum", (wide,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
     length = count(wide, axes, real).astype(wide.type.dtype)
     if wide is x:
         return build("divide", (total, length), label=label)

@@ -15,6 +15,7 @@ from ..building import build
 from ..dimensions import Axis
 from ..numbers import is_real
 from ..operands import Operand, result, tensor
+from ..options import flag
 from ..tensor import Tensor
 
 Order = float | Literal["fro", "nuc"] | None
@@ -49,7 +50,7 @@ def vector_norm(
     with asking("vector_norm", name):
         (value,) = floating(tensor("vector_norm", x))
         axes = dimensions.axes_of(axis, value.type.ndim)
-        return result(_vector_norm(value, _order(ord), axes, bool(keepdims), name))
+        return result(_vector_norm(value, _order(ord), axes, flag("keepdims", keepdims), name))
 
 
 def matrix_norm(
@@ -77,7 +78,9 @@ def matrix_norm(
         rank = value.type.ndim
         if rank < 2:
             raise ShapeError("not a matrix", expected="rank 2 or more", found=value.describe())
-        return result(_matrix_norm(value, ord, rank - 2, rank - 1, bool(keepdims), name))
+        return result(
+            _matrix_norm(value, ord, rank - 2, rank - 1, flag("keepdims", keepdims), name)
+        )
 
 
 def norm(
@@ -106,7 +109,7 @@ def norm(
         several = axis if isinstance(axis, tuple | list) else None if axis is None else (axis,)
         if several is None and ord is None:
             axes = tuple(range(rank))
-            return result(_vector_norm(value, 2.0, axes, bool(keepdims), name))
+            return result(_vector_norm(value, 2.0, axes, flag("keepdims", keepdims), name))
         chosen = (
             list(range(rank)) if several is None else [dimensions.axis_of(a, rank) for a in several]
         )
@@ -119,9 +122,11 @@ def norm(
         if len(chosen) == 2:
             order = "fro" if ord is None else ord
             rows, columns = chosen
-            return result(_matrix_norm(value, order, rows, columns, bool(keepdims), name))
+            return result(
+                _matrix_norm(value, order, rows, columns, flag("keepdims", keepdims), name)
+            )
         order = 2.0 if ord is None else _order(ord)
-        return result(_vector_norm(value, order, (chosen[0],), bool(keepdims), name))
+        return result(_vector_norm(value, order, (chosen[0],), flag("keepdims", keepdims), name))
 
 
 def _order(ord: Any) -> float:

@@ -12,8 +12,9 @@ from staticad_schema.sites import asking
 from ..building import build
 from ..operands import Operand, result, tensor
 from ..ops.elementwise import log_sigmoid, sigmoid, tanh
+from ..options import flag, number
 from ..tensor import Tensor
-from .floats import computed, flag, float_tensor, number
+from .floats import computed, float_tensor
 
 __all__ = ["celu", "elu", "gelu", "log_sigmoid", "mish", "selu", "sigmoid", "silu", "softplus"]
 __all__ += ["softsign", "tanh", "tanh_shrink"]

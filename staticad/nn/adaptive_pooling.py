@@ -13,7 +13,7 @@ from staticad_schema.handle import floating
 from staticad_schema.ops.windows import pitches
 from staticad_schema.shapes import product
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32, Array
+from staticad_schema.types import Array
 
 from .. import dimensions, methods
 from ..building import build, renamed
@@ -74,7 +74,7 @@ def _adaptive_avg_pool(rank: int, x: Operand, size: Any, name: str | None) -> Te
 
 def adaptive_mean(image: Any, counts: Shape) -> Any:
     """The means of windows, of floats; along one axis after the other."""
-    y = image.astype(FLOAT32) if image.type.dtype.itemsize == 2 else image
+    y = methods.widened(image)
     for axis, count in enumerate(counts, 2):
         y = _mean_along(y, axis, count)
     return y.astype(image.type.dtype)

@@ -15,9 +15,10 @@ from .. import dimensions, methods
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.ranges import arange
+from ..options import flag, number
 from ..tensor import Tensor
 from .dropout import dropout
-from .floats import computed, flag, float_tensor, floats, number, widened
+from .floats import computed, float_tensor, floats, widened
 from .training import switch
 
 __all__ = ["multi_head_attention", "rotary_embedding", "scaled_dot_product_attention"]
@@ -212,6 +213,7 @@ def multi_head_attention(
                 found=f"{weights!r:.80}",
             )
         count = dimensions.integer(heads)
+        flag("causal", causal)
         q, k, v, *rest = floats(asked, query, key, value, *weights)
         biases: Any = rest[4:] or (None,) * 4
         parts = [

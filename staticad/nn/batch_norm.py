@@ -16,9 +16,10 @@ from ..current import scope
 from ..graph import Graph
 from ..operands import Operand, result, tensor
 from ..ops.sources import ones, zeros
+from ..options import number
 from ..tensor import Tensor
 from ..variable import Variable
-from .floats import floats, number, wide_dtype, widened
+from .floats import floats, wide_dtype, widened
 from .normalization import along, check_fits, fitted, normalized, scaled
 from .training import chosen, switch
 

@@ -14,8 +14,9 @@ from staticad_schema.sites import asking
 from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
+from ..options import flag
 from ..tensor import Tensor
-from .floats import flag, widened
+from .floats import widened
 from .reduction import Reduction, check_reduction, of_one_shape, reduced
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]

@@ -17,8 +17,9 @@ from staticad_schema.types import FLOATING, INT64, INTEGER
 from .. import dimensions, methods
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
+from ..options import number
 from ..tensor import Tensor
-from .floats import float_tensor, number, widened
+from .floats import float_tensor, widened
 from .reduction import Reduction, check_reduction, reduced
 
 __all__ = ["cross_entropy", "nll_loss"]

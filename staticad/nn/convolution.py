@@ -20,6 +20,7 @@ from ..current import scope
 from ..graph import Graph
 from ..operands import Operand, result, tensor, tensors
 from ..ops.sources import zeros
+from ..options import flag
 from ..tensor import Tensor
 from .spatial import Each, Padding, check_image, each, explicit_pairs, halves, is_word, pairs
 
@@ -357,6 +358,7 @@ def conv(
                 found=image.describe(),
                 hint="use .astype('float32')",
             )
+        flag("use_bias", use_bias)
         if activation is not None and not callable(activation):
             raise UsageError(
                 "an activation is a function of tensors",

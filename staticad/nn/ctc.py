@@ -15,8 +15,9 @@ from ..building import build
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.control import assert_
 from ..ops.ranges import arange
+from ..options import flag
 from ..tensor import Tensor
-from .floats import flag, float_tensor, widened
+from .floats import float_tensor, widened
 from .reduction import Reduction, check_reduction
 
 __all__ = ["ctc_loss"]

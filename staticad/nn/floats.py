@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from staticad_schema.errors import ArgumentError, DTypeError, UsageError
+from staticad_schema.errors import DTypeError
 from staticad_schema.types import FLOATING, WIDENED, DType
 
 from .. import methods
-from ..numbers import real
 from ..operands import result, tensors
 from ..tensor import Tensor
 
@@ -48,53 +44,3 @@ def widened(*xs: Any) -> tuple[Any, ...]:
 def computed(function: Callable[..., Any], *xs: Any, label: str | None) -> Tensor:
     """The function of tensors of one dtype; of half floats, rounded once."""
     return result(methods.computed(function, *xs, label=label))
-
-
-def number(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float | None = None,
-    below: float | None = None,
-    finite: bool = True,
-) -> float:
-    """A number of Python's in a range.  Raises UsageError, ArgumentError outside of it."""
-    given = real(name, value)
-    bounds = []
-    if finite:
-        bounds.append((math.isfinite(given), "finite"))
-    if above is not None:
-        bounds.append((given > above, f"above {above:g}"))
-    if least is not None:
-        bounds.append((given >= least, f"at least {least:g}"))
-    if below is not None:
-        bounds.append((given < below, f"below {below:g}"))
-    if not all(holds for holds, _ in bounds):
-        raise ArgumentError(
-            f"{name} is out of range",
-            expected=" and ".join(text for _, text in bounds),
-            found=f"{value!r}",
-        )
-    return given
-
-
-def flag(name: str, value: Any) -> bool:
-    """A bool.  Raises UsageError for anything else."""
-    if not isinstance(value, bool | np.bool_):
-        raise UsageError(
-            f"{name} is no bool",
-            expected="True or False",
-            found=f"{value!r:.80}, a {type(value).__name__}",
-        )
-    return bool(value)
-
-
-def choice(name: str, value: Any, options: Iterable[Any]) -> Any:
-    """The value itself.  Raises ArgumentError unless it is one of the options."""
-    allowed = tuple(options)
-    if not isinstance(value, str | int) or value not in allowed:
-        raise ArgumentError(
-            f"not a {name}", expected=", ".join(map(repr, allowed)), found=f"{value!r:.80}"
-        )
-    return value

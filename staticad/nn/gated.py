@@ -10,8 +10,9 @@ from staticad_schema.sites import asking
 from .. import dimensions
 from ..building import build
 from ..operands import Operand
+from ..options import flag
 from ..tensor import Tensor
-from .floats import computed, flag, float_tensor
+from .floats import computed, float_tensor
 
 __all__ = ["geglu", "glu", "swiglu"]
 

@@ -7,14 +7,15 @@ from typing import Any, Literal, get_args
 
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Size
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.errors import DTypeError, ShapeError
 from staticad_schema.shapes import product
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32, FLOATING, INT64
+from staticad_schema.types import FLOATING, INT64
 
 from .. import dimensions, methods, sizes
 from ..building import build
 from ..operands import Operand, result, tensor, tensors
+from ..options import choice, flag
 from ..tensor import Tensor
 from .resampling import cubic_weights
 from .spatial import any_image
@@ -53,8 +54,8 @@ def grid_sample(
     with asking("grid_sample", name):
         image, places = tensors("grid_sample", x, grid)
         rank = any_image(image).ndim - 2
-        _check_choice("mode", mode, get_args(SampleMode))
-        _check_choice("padding mode", padding_mode, get_args(Outside))
+        choice("mode", mode, get_args(SampleMode))
+        choice("padding_mode", padding_mode, get_args(Outside))
         if image.type.kind not in FLOATING:
             raise DTypeError("not floating", expected="floats", found=image.describe())
         fits = (
@@ -75,9 +76,8 @@ def grid_sample(
                 found=image.describe(),
             )
         dtype = image.dtype
-        if dtype.itemsize == 2:
-            image, places = image.astype(FLOAT32), places.astype(FLOAT32)
-        sampler = _Sampler(image, padding_mode, bool(align_corners))
+        image, places = methods.widened(image), methods.widened(places)
+        sampler = _Sampler(image, padding_mode, flag("align_corners", align_corners))
         counts = places.shape[1:-1]
         flat = methods.reshape(places, (places.shape[0], 1, product(counts), rank))
         along = []
@@ -95,13 +95,6 @@ def grid_sample(
             total = term if total is None else total + term
         found = methods.reshape(total, (*image.shape[:2], *counts))
         return result(methods.cast(found, dtype, name))
-
-
-def _check_choice(what: str, choice: str, choices: tuple[str, ...]) -> None:
-    if choice not in choices:
-        raise ArgumentError(
-            f"not a {what}", expected=", ".join(map(repr, choices)), found=repr(choice)
-        )
 
 
 class _Sampler:
@@ -231,7 +224,8 @@ def affine_grid(
         area = shape[2:]
         columns = [
             methods.reshape(
-                _spread(_coordinates(maps, area[a], bool(align_corners)), a, area), (-1, 1)
+                _spread(_coordinates(maps, area[a], flag("align_corners", align_corners)), a, area),
+                (-1, 1),
             )
             for a in reversed(range(rank))
         ]

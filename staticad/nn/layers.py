@@ -14,6 +14,7 @@ from ..current import scope
 from ..graph import Graph
 from ..operands import Operand, result, tensor
 from ..ops.sources import zeros
+from ..options import flag
 from ..tensor import Tensor
 
 
@@ -55,6 +56,7 @@ def dense(
                 found=value.describe(),
                 hint="use .astype('float32')",
             )
+        flag("use_bias", use_bias)
         if activation is not None and not callable(activation):
             raise UsageError(
                 "an activation is a function of tensors",

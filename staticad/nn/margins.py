@@ -13,9 +13,10 @@ from staticad_schema.sites import asking
 from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
+from ..options import choice, flag, number
 from ..tensor import Tensor
 from .classification import at_labels, class_shares, integer_labels
-from .floats import choice, flag, float_tensor, floats, number, widened
+from .floats import float_tensor, floats, widened
 from .normalization import p_norm
 from .reduction import Reduction, of_one_shape, reduced
 
@@ -166,7 +167,7 @@ def multi_margin_loss(
     asked = "multi_margin_loss"
     with asking(asked, name):
         apart = number("margin", margin)
-        choice("power", p, (1, 2))
+        choice("p", p, (1, 2))
         graph = graph_of(asked, scores, labels, class_weights, weights)
         value = float_tensor(asked, tensor(asked, scores, graph))
         place = dimensions.axis_of(axis, value.ndim)

@@ -17,8 +17,9 @@ from .. import dimensions, methods
 from ..building import build, renamed
 from ..dimensions import Axis
 from ..operands import Operand, result
+from ..options import number
 from ..tensor import Tensor
-from .floats import float_tensor, floats, number, widened
+from .floats import float_tensor, floats, widened
 
 __all__ = ["group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm", "weight_norm"]
 

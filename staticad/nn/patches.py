@@ -12,11 +12,12 @@ from staticad_schema.ops.shape import zeros
 from staticad_schema.ops.windows import window_counts
 from staticad_schema.shapes import product, shape_text
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32, INT64
+from staticad_schema.types import INT64
 
-from .. import dimensions, methods, numbers
+from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, result, tensor
+from ..options import number
 from ..tensor import Tensor
 from .spatial import Each, any_image, each, real_image
 
@@ -173,7 +174,7 @@ def local_response_norm(
                 "there is no channel", expected="rank 2 or more", found=given.describe()
             )
         image = real_image(given)
-        wide = image.astype(FLOAT32) if image.type.dtype.itemsize == 2 else image
+        wide = methods.widened(image)
         count = each("size", size, 1)[0]
         batch, channels, *rest = image.type.shape
         squares = methods.reshape(wide * wide, (batch, 1, channels, product(tuple(rest))))
@@ -184,7 +185,7 @@ def local_response_norm(
             "dilation": (1, 1),
         }
         sums = methods.reshape(build("window_sum", (squares,), near), image.type.shape)
-        share = numbers.real("alpha", alpha) / count
-        base = sums * share + numbers.real("k", k)
-        power = base ** numbers.real("beta", beta)
+        share = number("alpha", alpha) / count
+        base = sums * share + number("k", k)
+        power = base ** number("beta", beta)
         return result(methods.cast(wide / power, image.type.dtype, name))

@@ -14,8 +14,9 @@ from staticad_schema.sites import asking
 from .. import dimensions, random
 from ..building import build
 from ..operands import Operand, result, tensor
+from ..options import number
 from ..tensor import Tensor
-from .floats import computed, float_tensor, floats, number
+from .floats import computed, float_tensor, floats
 from .training import chosen, switch
 
 __all__ = ["hard_shrink", "hard_sigmoid", "hard_swish", "hard_tanh", "leaky_relu", "prelu", "relu"]

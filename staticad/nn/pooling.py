@@ -11,11 +11,11 @@ from staticad_schema.errors import ArgumentError, ShapeError
 from staticad_schema.handle import floating
 from staticad_schema.ops.windows import extent
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32
 
-from .. import dimensions, methods, numbers
+from .. import dimensions, methods
 from ..building import build, renamed
 from ..operands import Operand, graph_of, result, tensor
+from ..options import flag, number
 from ..tensor import Tensor
 from .spatial import Each, Padding, Pairs, any_image, check_image, each, pairs, real_image
 
@@ -46,7 +46,7 @@ class _Windows:
                 )
         self.sizes, self.given, self.window = sizes, given, kernel
         self.overhang: tuple[Size, ...] = (0,) * rank
-        if ceil_mode:
+        if flag("ceil_mode", ceil_mode):
             behind = [
                 _ceiled(n, low, high, r, s)
                 for n, (low, high), r, s in zip(sizes, given, reach, strides, strict=True)
@@ -301,15 +301,16 @@ def _avg_pool(
     (image,) = floating(check_image(tensor(f"avg_pool{rank}d", x), rank))
     windows = _Windows(image, window, stride, padding, 1, ceil_mode)
     # A float16 sum may overflow where the mean does not.
-    wide = image.astype(FLOAT32) if image.type.dtype.itemsize == 2 else image
+    wide = methods.widened(image)
     total = build("window_sum", (wide,), windows.attributes)
+    padded = flag("count_include_pad", count_include_pad)
     if divisor is not None:
-        number = numbers.real("divisor", divisor)
-        if not number:
+        by = number("divisor", divisor)
+        if not by:
             raise ArgumentError("the divisor is 0", expected="another number", found="0")
-        mean = build("divide", (total, number))
+        mean = build("divide", (total, by))
     else:
-        mean = build("divide", (total, _count(wide, windows, count_include_pad)))
+        mean = build("divide", (total, _count(wide, windows, padded)))
     return result(methods.cast(mean, image.type.dtype, name))
 
 
@@ -404,13 +405,11 @@ def _lp_pool(
     name: str | None,
 ) -> Tensor:  # fmt: skip
     image = check_image(tensor(f"lp_pool{rank}d", x), rank)
-    power = numbers.real("p", p)
-    if not power >= 1:
-        raise ArgumentError("p gives no norm", expected="1 or more", found=repr(p))
+    power = number("p", p, least=1, finite=False)
     windows = _Windows(image, window, stride, 0, 1, ceil_mode)
     image = real_image(image)
     dtype = image.type.dtype
-    wide = image.astype(FLOAT32) if dtype.itemsize == 2 else image
+    wide = methods.widened(image)
     # Even powers are smooth at 0, where abs is not.
     base = wide if power % 2 == 0 else build("abs", (wide,))
     if math.isinf(power):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from staticad_schema import dims
 from staticad_schema.dims import Size
@@ -12,6 +12,7 @@ from staticad_schema.sites import asking
 from .. import dimensions
 from ..building import build
 from ..operands import Operand, result, tensor
+from ..options import choice
 from ..tensor import Tensor
 
 Order = Literal["DCR", "CRD"]
@@ -36,7 +37,7 @@ def depth_to_space(
     """
     with asking("depth_to_space", name):
         value, b = _images("depth_to_space", x, block_size)
-        _check_order(mode)
+        choice("mode", mode, get_args(Order))
         n, channels, h, w = value.shape
         c = _divided(value, channels, b * b, 1)
         split = (n, b, b, c, h, w) if mode == "DCR" else (n, c, b, b, h, w)
@@ -61,7 +62,7 @@ def space_to_depth(
     """
     with asking("space_to_depth", name):
         value, b = _images("space_to_depth", x, block_size)
-        _check_order(mode)
+        choice("mode", mode, get_args(Order))
         n, c, height, width = value.shape
         h, w = _divided(value, height, b, 2), _divided(value, width, b, 3)
         order = (0, 3, 5, 1, 2, 4) if mode == "DCR" else (0, 1, 3, 5, 2, 4)
@@ -88,11 +89,6 @@ def channel_shuffle(x: Operand, /, groups: int, *, name: str | None = None) -> T
         c = _divided(value, channels, count, 1)
         order = (0, 2, 1, *range(3, value.ndim + 1))
         return _moved(value, (n, count, c, *rest), order, (n, c * count, *rest), name)
-
-
-def _check_order(mode: Any) -> None:
-    if not isinstance(mode, str) or mode not in ("DCR", "CRD"):
-        raise ArgumentError("not an order", expected="'DCR' or 'CRD'", found=f"{mode!r:.80}")
 
 
 def _count(given: Any) -> int:

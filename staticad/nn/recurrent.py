@@ -20,8 +20,9 @@ from ..building import build, renamed
 from ..current import scope
 from ..graph import Graph
 from ..operands import Operand, result
+from ..options import choice, flag
 from ..tensor import Tensor
-from .floats import choice, flag, float_tensor, floats
+from .floats import float_tensor, floats
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "recurrent_weights", "rnn", "rnn_cell"]
 

@@ -17,8 +17,9 @@ from staticad_schema.shapes import same_shape
 from .. import methods
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor
+from ..options import choice
 from ..tensor import Tensor
-from .floats import choice, floats, widened
+from .floats import floats, widened
 
 Reduction = Literal["mean", "sum", "none"]
 

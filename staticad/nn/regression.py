@@ -14,8 +14,9 @@ from staticad_schema.sites import asking
 
 from ..building import build
 from ..operands import Operand
+from ..options import flag, number
 from ..tensor import Tensor
-from .floats import flag, floats, number, widened
+from .floats import floats, widened
 from .reduction import Reduction, of_one_shape, reduced
 
 __all__ = ["gaussian_nll_loss", "huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]

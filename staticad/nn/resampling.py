@@ -9,11 +9,12 @@ from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32, FLOAT64, INEXACT, INT64
+from staticad_schema.types import FLOAT64, INEXACT, INT64
 
 from .. import dimensions, methods, numbers, sizes
 from ..building import build, renamed
 from ..operands import Operand, result, tensor
+from ..options import flag
 from ..tensor import Tensor
 from .adaptive_pooling import adaptive_mean
 from .spatial import any_image
@@ -67,7 +68,7 @@ def interpolate(
                 found=image.describe(),
                 hint="use .astype('float32')",
             )
-        if align_corners and (nearest or mode == "area"):
+        if flag("align_corners", align_corners) and (nearest or mode == "area"):
             raise ArgumentError(
                 "align_corners has no meaning for this mode",
                 expected="a linear or cubic mode",
@@ -89,9 +90,9 @@ def interpolate(
                 y = _nearest(y, axis, n, scale, mode == "nearest-exact")
             return result(renamed(y, name))
         rule = _cubic if "cubic" in mode else _linear
-        y = image.astype(FLOAT32) if image.dtype.itemsize == 2 else image
+        y = methods.widened(image)
         for axis, (n, scale) in enumerate(zip(target, scales, strict=True), 2):
-            y = rule(y, axis, _sources(y, axis, n, scale, bool(align_corners)))
+            y = rule(y, axis, _sources(y, axis, n, scale, align_corners))
         return result(methods.cast(y, image.dtype, name))
 
 

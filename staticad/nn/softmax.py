@@ -12,8 +12,9 @@ from .. import dimensions, operands, random
 from ..building import build, renamed
 from ..graph import Graph
 from ..operands import Operand, graph_of, result, tensor
+from ..options import flag, number
 from ..tensor import Tensor
-from .floats import flag, float_tensor, number, wide_dtype
+from .floats import float_tensor, wide_dtype
 
 # The least normal number.
 _TINY = {FLOAT32: 2.0**-126, FLOAT64: 2.0**-1022}

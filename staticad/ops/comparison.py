@@ -11,6 +11,7 @@ from .. import methods
 from ..building import build
 from ..numbers import real
 from ..operands import Operand, result, tensor, tensors
+from ..options import flag
 from ..tensor import Tensor
 
 __all__ = ["allclose", "isclose", "isneginf", "isposinf"]
@@ -116,7 +117,7 @@ def _close(operands: Any, rtol: Any, atol: Any, equal_nan: Any, label: str | Non
     # Not where y is infinite: everything would be near to it.
     near = build("logical_and", (near, build("isfinite", (y,))))
     equal = build("equal", (x, y))
-    if equal_nan:
+    if flag("equal_nan", equal_nan):
         both = build("logical_and", (build("isnan", (x,)), build("isnan", (y,))))
         equal = build("logical_or", (equal, both))
     return result(build("logical_or", (near, equal), label=label))

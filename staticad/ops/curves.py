@@ -13,6 +13,7 @@ from staticad_schema.types import INT64
 from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, result, tensor, tensors
+from ..options import flag
 from ..tensor import Tensor
 
 
@@ -243,6 +244,6 @@ def vander(
         if not columns:
             empty = build("broadcast_to", (column,), {"shape": (value.shape[0], 0)})
             return result(methods.cast(empty, value.dtype, name))
-        ordered = columns if increasing else columns[::-1]
+        ordered = columns if flag("increasing", increasing) else columns[::-1]
         matrix = build("concat", ordered, {"axis": 1})
         return result(methods.cast(matrix, value.dtype, name))

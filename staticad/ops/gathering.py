@@ -9,7 +9,7 @@ import numpy as np
 
 from staticad_schema import dims
 from staticad_schema.dims import Size
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, near_miss
+from staticad_schema.errors import DTypeError, ShapeError
 from staticad_schema.shapes import broadcast_shapes, product, shape_text
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, INTEGER, as_dtype
@@ -19,6 +19,7 @@ from ..building import build, renamed
 from ..index_parts import check_positions
 from ..numbers import stored
 from ..operands import Operand, graph_of, result, tensor
+from ..options import choice
 from ..tensor import Tensor
 
 Reduction = Literal["set", "add", "multiply", "max", "min"]
@@ -189,13 +190,7 @@ def _put(
     x: Tensor, indices: Sequence[Any], axes: tuple[int, ...], updates: Any, how: Any, name: Any
 ) -> Tensor:
     """x with updates put at the places that `gather` reads."""
-    if not isinstance(how, str) or how not in get_args(Reduction):
-        raise ArgumentError(
-            "not a way to put updates",
-            expected=", ".join(get_args(Reduction)),
-            found=f"{how!r:.80}",
-            hint=near_miss(str(how), get_args(Reduction)),
-        )
+    choice("reduction", how, get_args(Reduction))
     check_positions(x, indices, axes)
     block = broadcast_shapes(i.type.shape for i in indices)
     shape = block + tuple(size for a, size in enumerate(x.shape) if a not in axes)

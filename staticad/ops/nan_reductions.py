@@ -16,6 +16,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..dimensions import Axis
 from ..operands import Operand, result, tensor
+from ..options import flag
 from ..tensor import Tensor
 from .statistics import corrected, real_dtype, rounded, squared
 
@@ -146,7 +147,9 @@ def nanvar(
         axes = dimensions.axes_of(axis, value.type.ndim)
         wide = methods.widened(value)
         distance = _distance(wide, axes)
-        total = build("sum", (squared(distance),), {"axis": axes, "keepdims": bool(keepdims)})
+        total = build(
+            "sum", (squared(distance),), {"axis": axes, "keepdims": flag("keepdims", keepdims)}
+        )
         count = corrected(_count(wide, axes, keepdims), correction)
         return rounded("divide", (total, count), real_dtype(value.type.dtype), name)
 
@@ -174,7 +177,7 @@ def nanstd(
         axes = dimensions.axes_of(axis, value.type.ndim)
         wide = methods.widened(value)
         distance = _distance(wide, axes)
-        length = build("norm", (distance,), {"axis": axes, "keepdims": bool(keepdims)})
+        length = build("norm", (distance,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
         count = corrected(_count(wide, axes, keepdims), correction)
         deviation = (length, build("sqrt", (count,)))
         return rounded("divide", deviation, real_dtype(value.type.dtype), name)
@@ -194,11 +197,11 @@ def _filled(x: Any, value: float) -> Any:
 def _count(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     """How many elements are not NaN, in the real dtype of x."""
     there = build("logical_not", (_missing(x),)).astype(real_dtype(x.type.dtype))
-    return build("sum", (there,), {"axis": axes, "keepdims": bool(keepdims)})
+    return build("sum", (there,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
 
 
 def _total_and_count(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
-    total = build("sum", (_filled(x, 0.0),), {"axis": axes, "keepdims": bool(keepdims)})
+    total = build("sum", (_filled(x, 0.0),), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
     return total, _count(x, axes, keepdims).astype(x.type.dtype)
 
 

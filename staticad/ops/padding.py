@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from staticad_schema.dims import Dim, Size
-from staticad_schema.errors import ArgumentError, ShapeError, UsageError, near_miss
+from staticad_schema.errors import ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking
 from staticad_schema.types import BOOL, INT64
@@ -18,6 +18,7 @@ from ..building import build, renamed
 from ..index_parts import reshaped
 from ..numbers import stored
 from ..operands import Operand, result, tensor
+from ..options import choice
 from ..tensor import Tensor
 
 PadMode = Literal["constant", "reflect", "symmetric", "edge", "wrap"]
@@ -62,14 +63,7 @@ def pad(
     """
     with asking("pad", name):
         inner = tensor("pad", x)
-        given: Any = mode
-        if not isinstance(given, str) or given not in get_args(PadMode):
-            raise ArgumentError(
-                "not a mode of padding",
-                expected=", ".join(get_args(PadMode)),
-                found=f"{mode!r:.80}",
-                hint=ELSEWHERE.get(str(mode)) or near_miss(str(mode), get_args(PadMode)),
-            )
+        choice("mode", mode, get_args(PadMode), ELSEWHERE)
         pairs = _widths(widths, inner.ndim)
         _check_crops(inner, pairs)
         if mode == "constant":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from ..building import build
 from ..dimensions import Axis
 from ..numbers import as_array
 from ..operands import Operand, result, tensor
+from ..options import choice, flag
 from ..tensor import Tensor
 
 Method = Literal["linear", "lower", "higher", "midpoint", "nearest"]
-METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def median(
@@ -173,10 +173,7 @@ def _quantile(
     name: str | None,
 ) -> Tensor:
     """The quantiles; `skip`: of what is not NaN."""
-    if method not in METHODS:
-        raise ArgumentError(
-            "not a method", expected=", ".join(map(repr, METHODS)), found=f"{method!r:.80}"
-        )
+    choice("method", method, get_args(Method))
     value = tensor(asked, x)
     if value.type.kind not in REAL:
         raise DTypeError("values without an order", expected="a real dtype", found=value.describe())
@@ -198,7 +195,7 @@ def _quantile(
     # The axes of q come first, then those of x.
     found = methods.permute(found, (len(kept), *range(len(kept))))
     reduced = tuple(1 if a in axes else s for a, s in enumerate(value.shape))
-    final = (*shape, *(reduced if keepdims else lead))
+    final = (*shape, *(reduced if flag("keepdims", keepdims) else lead))
     return result(methods.cast(methods.reshape(found, final), value.dtype, name))
 
 

@@ -26,6 +26,7 @@ from staticad_schema.types import (
 from .. import dimensions, methods, sizes
 from ..graph import current_graph
 from ..operands import result
+from ..options import flag
 from ..tensor import Tensor
 
 __all__ = ["arange", "linspace"]
@@ -94,7 +95,7 @@ def linspace(
         length = dimensions.size(num)
         if not isinstance(length, int):
             raise UsageError("not a count", expected="an int", found=repr(num))
-        values = np.linspace(start, stop, length, endpoint=endpoint)
+        values = np.linspace(start, stop, length, endpoint=flag("endpoint", endpoint))
         usual = COMPLEX64 if np.iscomplexobj(values) else DEFAULT_FLOAT
         wanted = usual if dtype is None else as_dtype(dtype)
         return result(current_graph("linspace").constant(in_dtype(values, wanted), name))

@@ -14,6 +14,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..dimensions import Axis
 from ..operands import Operand, result, tensor
+from ..options import flag
 from ..tensor import Tensor
 
 __all__ = ["all", "any", "argmax", "argmin", "count_nonzero", "logsumexp", "max", "mean", "min"]
@@ -248,9 +249,13 @@ def _located(op: str, x: Operand, axis: int | None, keepdims: bool, label: str |
     value = tensor(op, x)
     if axis is not None:
         place = dimensions.axis_of(axis, value.ndim)
-        return result(build(op, (value,), {"axis": place, "keepdims": bool(keepdims)}, label=label))
+        return result(
+            build(
+                op, (value,), {"axis": place, "keepdims": flag("keepdims", keepdims)}, label=label
+            )
+        )
     flat = methods.reshape(value, (-1,)) if value.ndim else methods.reshape(value, (1,))
-    if keepdims:
+    if flag("keepdims", keepdims):
         found = build(op, (flat,), {"axis": 0, "keepdims": False})
         return result(methods.reshape(found, (1,) * value.ndim, label))
     return result(build(op, (flat,), {"axis": 0, "keepdims": False}, label=label))

@@ -18,6 +18,7 @@ from staticad_schema.types import as_dtype
 from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand, result, tensor
+from ..options import flag
 from ..tensor import Tensor
 
 __all__ = ["cummax", "cummin", "cumulative_prod", "cumulative_sum", "logcumsumexp"]
@@ -162,6 +163,8 @@ def _moved(
     x: Any, axis: int, nothing: float, include_initial: Any, reverse: Any, exclusive: Any
 ) -> Any:
     """x with the result of nothing put before its elements, so that the scan is as was asked."""
+    include_initial = flag("include_initial", include_initial)
+    exclusive = flag("exclusive", exclusive)
     if include_initial and exclusive:
         raise UsageError(
             "the results would not begin with the initial one twice",
@@ -169,7 +172,7 @@ def _moved(
             found="both",
         )
     if exclusive:
-        return shifted(x, axis, bool(reverse), nothing)
+        return shifted(x, axis, flag("reverse", reverse), nothing)
     if include_initial:
         widths = [(0, 0)] * x.type.ndim
         widths[axis] = (0, 1) if reverse else (1, 0)
@@ -178,9 +181,11 @@ def _moved(
 
 
 def _scan(op: str, x: Any, axis: int, reverse: Any, label: str | None) -> Tensor:
-    return result(build(op, (x,), {"axis": axis, "reverse": bool(reverse)}, label=label))
+    return result(build(op, (x,), {"axis": axis, "reverse": flag("reverse", reverse)}, label=label))
 
 
 def _extremum(op: str, x: Any, axis: int, reverse: Any, label: str | None) -> tuple[Tensor, Tensor]:
-    values, indices = build(op, (x,), {"axis": axis, "reverse": bool(reverse)}, label=label)
+    values, indices = build(
+        op, (x,), {"axis": axis, "reverse": flag("reverse", reverse)}, label=label
+    )
     return result(values), result(indices)

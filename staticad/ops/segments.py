@@ -18,6 +18,7 @@ from ..building import build, renamed
 from ..index_parts import reshaped
 from ..numbers import is_real
 from ..operands import Operand, graph_of, result, tensor, tensors
+from ..options import flag
 from ..tensor import Tensor
 from .gathering import positions
 
@@ -60,7 +61,7 @@ def segment_mean(
         value, places, count = _segments("segment_mean", x, segments, num_segments)
         dtype = value.type.dtype if value.type.kind in INEXACT else FLOAT32
         # The sum of half floats may leave their range, where the mean does not.
-        wide = value.astype(FLOAT32 if dtype.itemsize == 2 else dtype)
+        wide = methods.widened(value.astype(dtype))
         total: Any = _scattered("scatter_add", wide, 0, places, count, None)
         ones = build("broadcast_to", (places.coerce(1),), {"shape": places.type.shape})
         number: Any = _scattered("scatter_add", ones.astype(INT64), 0, places, count, None)
@@ -249,9 +250,7 @@ def histogram(
     [array([1, 3]), array([0., 1., 2.], dtype=float32)]
     """
     with asking("histogram", name):
-        switch: Any = density
-        if not isinstance(switch, bool):
-            raise UsageError("density is a switch", expected="a bool", found=f"{switch!r:.80}")
+        flag("density", density)
         graph = graph_of("histogram", x, weights, bins)
         value: Any = tensor("histogram", x, graph)
         if value.type.kind == "complex" or value.dtype == BOOL:

@@ -11,6 +11,7 @@ from staticad_schema.sites import asking
 from .. import finding, methods, operands
 from ..building import build
 from ..operands import Operand, graph_of, result, tensor, tensors
+from ..options import flag
 from ..tensor import Tensor
 
 
@@ -42,6 +43,7 @@ def astype(x: Operand, dtype: Any, /, *, copy: bool = True, name: str | None = N
     dtype('float64')
     """
     with asking("astype", name):
+        flag("copy", copy)
         return result(methods.cast(tensor("astype", x), dtype, name))
 
 

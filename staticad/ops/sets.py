@@ -12,6 +12,7 @@ from ..building import build, renamed
 from ..finding import found
 from ..index_parts import reshaped
 from ..operands import Operand, result, tensor, tensors
+from ..options import flag
 from ..tensor import Tensor
 
 # Up to this many elements are compared one by one; more are searched in order.
@@ -133,8 +134,12 @@ def unique(
                 expected="axis=None: the elements of x made flat",
                 found=f"axis={axis!r:.50}",
             )
-        values, *rest = _unique(tensor("unique", x), bool(equal_nan), name)
-        wanted = (return_index, return_inverse, return_counts)
+        values, *rest = _unique(tensor("unique", x), flag("equal_nan", equal_nan), name)
+        wanted = (
+            flag("return_index", return_index),
+            flag("return_inverse", return_inverse),
+            flag("return_counts", return_counts),
+        )
         chosen = [part for part, asked in zip(rest, wanted, strict=True) if asked]
         return (values, *chosen) if chosen else values
 
@@ -166,7 +171,7 @@ def isin(
     """
     with asking("isin", name):
         inside: Any = _is_in(*tensors("isin", x, test_elements))
-        if invert:
+        if flag("invert", invert):
             inside = build("logical_not", (inside,))
         return result(renamed(inside, name))
 

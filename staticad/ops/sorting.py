@@ -16,6 +16,7 @@ from staticad_schema.sites import asking
 from .. import dimensions
 from ..building import build, renamed
 from ..operands import Operand, result, tensor, tensors
+from ..options import choice, flag
 from ..tensor import Tensor
 from .gathering import take_along_axis
 
@@ -44,7 +45,7 @@ def sort(
     array([3., 2., 1.], dtype=float32)
     """
     with asking("sort", name):
-        return result(renamed(_sorted("sort", x, axis, descending)[0], name))
+        return result(renamed(_sorted("sort", x, axis, descending, stable)[0], name))
 
 
 def argsort(
@@ -67,7 +68,7 @@ def argsort(
     array([0, 2, 1])
     """
     with asking("argsort", name):
-        return result(renamed(_sorted("argsort", x, axis, descending)[1], name))
+        return result(renamed(_sorted("argsort", x, axis, descending, stable)[1], name))
 
 
 def top_k(
@@ -96,7 +97,7 @@ def top_k(
         attributes = {
             "k": dimensions.integer(k),
             "axis": dimensions.axis_of(axis, value.ndim),
-            "largest": bool(largest),
+            "largest": flag("largest", largest),
         }
         values, indices = build("top_k", (value,), attributes, label=name)
         return result(values), result(indices)
@@ -125,8 +126,7 @@ def searchsorted(
     array([2, 3])
     """
     with asking("searchsorted", name):
-        if side not in ("left", "right"):
-            raise UsageError("not a side", expected="'left' or 'right'", found=f"{side!r:.80}")
+        choice("side", side, ("left", "right"))
         ordered, values = tensors("searchsorted", x1, x2)
         if sorter is not None:
             if not ordered.ndim:
@@ -155,13 +155,14 @@ def digitize(
         if edges.ndim != 1:
             raise ShapeError("edges of another rank", expected="a vector", found=edges.describe())
         _check_monotonic(bins)
-        return result(_binned(values, edges, bool(right), name))
+        return result(_binned(values, edges, flag("right", right), name))
 
 
-def _sorted(asked: str, x: Operand, axis: Any, descending: Any) -> Any:
+def _sorted(asked: str, x: Operand, axis: Any, descending: Any, stable: Any) -> Any:
+    flag("stable", stable)
     value = tensor(asked, x)
     place = dimensions.axis_of(axis, value.ndim)
-    return build("sort", (value,), {"axis": place, "descending": bool(descending)})
+    return build("sort", (value,), {"axis": place, "descending": flag("descending", descending)})
 
 
 def _binned(x: Any, edges: Any, right: bool, label: str | None) -> Tensor:

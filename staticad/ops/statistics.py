@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema import dims
-from staticad_schema.errors import ShapeError, UsageError
+from staticad_schema.errors import ShapeError
 from staticad_schema.handle import floating
 from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
@@ -14,8 +14,8 @@ from staticad_schema.types import REAL, REAL_OF, DType
 from .. import dimensions, methods
 from ..building import build
 from ..dimensions import Axis
-from ..numbers import is_real
 from ..operands import Operand, result, tensor, tensors
+from ..options import flag, number
 from ..tensor import Tensor
 
 
@@ -44,7 +44,9 @@ def var(
         wide = methods.widened(value)
         axes = dimensions.axes_of(axis, wide.type.ndim)
         distance = wide - methods.mean(wide, axes, True)
-        total = build("sum", (squared(distance),), {"axis": axes, "keepdims": bool(keepdims)})
+        total = build(
+            "sum", (squared(distance),), {"axis": axes, "keepdims": flag("keepdims", keepdims)}
+        )
         length = methods.count(wide, axes, total.type.dtype)
         variance = (total, corrected(length, correction))
         return rounded("divide", variance, real_dtype(value.type.dtype), name)
@@ -76,7 +78,7 @@ def std(
         # The mean of what rounding has left: of equal elements the distance is then exactly 0.
         near = build("stop_gradient", (methods.mean(wide, axes, True),))
         distance = wide - (near + methods.mean(wide - near, axes, True))
-        length = build("norm", (distance,), {"axis": axes, "keepdims": bool(keepdims)})
+        length = build("norm", (distance,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
         count = corrected(methods.count(wide, axes, length.type.dtype), correction)
         deviation = (length, build("sqrt", (count,)))
         return rounded("divide", deviation, real_dtype(value.type.dtype), name)
@@ -104,12 +106,11 @@ def squared(x: Any) -> Any:
 
 def corrected(count: Any, correction: float) -> Any:
     """What a sum of squares of that many elements is divided by.  Raises UsageError."""
-    if not is_real(correction):
-        raise UsageError("not a correction", expected="a number", found=f"{correction!r:.80}")
-    if not correction:
+    less = number("correction", correction)
+    if not less:
         return count
     # Over too few elements: 0/0 or x/0, as the standard leaves open.
-    return build("maximum", (count - float(correction), count.coerce(0)))
+    return build("maximum", (count - less, count.coerce(0)))
 
 
 def average(
@@ -154,7 +155,7 @@ def average(
             )
         wide, weight = methods.widened(value), methods.widened(given)
         weight = build("broadcast_to", (weight,), {"shape": wide.type.shape})
-        over = {"axis": axes, "keepdims": bool(keepdims)}
+        over = {"axis": axes, "keepdims": flag("keepdims", keepdims)}
         sums = build("sum", (wide * weight,), over), build("sum", (weight,), over)
         return rounded("divide", sums, value.type.dtype, name)
 
@@ -239,7 +240,7 @@ def _variables(asked: str, x: Operand, y: Operand | None, rowvar: bool) -> tuple
         wide = methods.widened(value)
         if value.type.ndim == 1:
             wide = methods.reshape(wide, (1, *wide.type.shape))
-        elif not rowvar:
+        elif not flag("rowvar", rowvar):
             wide = methods.matrix_transpose(wide)
         parts.append(wide)
     return values[0], parts[0] if len(parts) == 1 else build("concat", parts, {"axis": 0})

@@ -7,6 +7,7 @@ from typing import Any
 from staticad_schema.sites import asking
 
 from ..ops.elementwise import sqrt
+from ..options import flag
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Constants, Optimizer, Schedule, Writes
@@ -46,7 +47,7 @@ class RMSProp(Optimizer):
             self._epsilon = self._guard("epsilon", not_negative("epsilon", epsilon), 0)
             self._decay = self._guard("decay", share("decay", decay), 1)
             self._momentum = share("momentum", momentum)
-        self._centered = centered
+            self._centered = flag("centered", centered)
 
     def _update(self, cotangents: list[Tensor], variables: list[Variable], write: Writes) -> None:
         spreads = self._slots("variance" if self._centered else "square", variables)

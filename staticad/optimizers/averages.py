@@ -22,6 +22,7 @@ from ..operands import result
 from ..ops.control import group
 from ..ops.elementwise import maximum
 from ..ops.selection import where
+from ..options import flag
 from ..tensor import Tensor
 from ..variable import After, Variable
 from .base import Writes, slot
@@ -237,7 +238,7 @@ class ExponentialMovingAverage(Average):
     ) -> None:
         with asking(type(self).__name__):
             self._decay = share("decay", decay)
-            self._debias = debias
+            self._debias = flag("debias", debias)
             super().__init__(variables, from_initial=not debias)
 
     def _rate(self, count: Any) -> Any:

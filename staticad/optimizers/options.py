@@ -7,7 +7,7 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, UsageError
 
-from ..numbers import real
+from ..options import number
 from ..variable import Variable
 from .minimizer import checked
 
@@ -16,43 +16,28 @@ Mask = Sequence[Variable] | Callable[[Variable], bool]
 
 
 def share(name: str, value: Any) -> float:
-    """A number from 0 to below 1.  Raises UsageError for what is no number, ArgumentError."""
-    number = real(name, value)
-    if not 0 <= number < 1:
-        raise ArgumentError(
-            f"{name} is out of range", expected="a number from 0 to below 1", found=repr(value)
-        )
-    return number
+    """A number from 0 to below 1.  Raises UsageError, ArgumentError."""
+    return number(name, value, least=0, below=1)
 
 
 def positive(name: str, value: Any) -> float:
-    """A number above 0.  Raises UsageError for what is no number, ArgumentError."""
-    number = real(name, value)
-    if not number > 0:
-        raise ArgumentError(
-            f"{name} is out of range", expected="a number above 0", found=repr(value)
-        )
-    return number
+    """A number above 0, perhaps infinite.  Raises UsageError, ArgumentError."""
+    return number(name, value, above=0, finite=False)
 
 
 def not_negative(name: str, value: Any) -> float:
-    """A number from 0.  Raises UsageError for what is no number, ArgumentError."""
-    number = real(name, value)
-    if not number >= 0:
-        raise ArgumentError(
-            f"{name} is out of range", expected="a number from 0", found=repr(value)
-        )
-    return number
+    """A number from 0, perhaps infinite.  Raises UsageError, ArgumentError."""
+    return number(name, value, least=0, finite=False)
 
 
 def whole(name: str, value: Any) -> int:
-    """A whole number from 1.  Raises UsageError for what is no number, ArgumentError."""
-    number = real(name, value)
-    if not number >= 1 or number != int(number):
+    """A whole number from 1.  Raises UsageError, ArgumentError."""
+    given = number(name, value, least=1)
+    if given != int(given):
         raise ArgumentError(
             f"{name} is out of range", expected="a whole number from 1", found=repr(value)
         )
-    return int(number)
+    return int(given)
 
 
 def member(mask: Any) -> Callable[[Variable], bool]:

@@ -7,6 +7,7 @@ from typing import Any
 from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
 
+from ..options import flag
 from ..tensor import Tensor
 from ..variable import Variable
 from .base import Optimizer, Schedule, Writes
@@ -42,7 +43,7 @@ class SGD(Optimizer):
         with asking(type(self).__name__):
             self._momentum = share("momentum", momentum)
             self._weight_decay = not_negative("weight_decay", weight_decay)
-            if nesterov and not momentum:
+            if flag("nesterov", nesterov) and not momentum:
                 raise ArgumentError(
                     "there is no momentum to look ahead with",
                     expected="momentum above 0 with nesterov=True",

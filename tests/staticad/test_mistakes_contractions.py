@@ -191,7 +191,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         lambda: sad.linalg.norm(of(2, 2), axis=(0, -2)),
     ),
     # statistics
-    "correction of text": (TypeError, "not a correction", lambda: sad.std(of(2), correction=ANY)),
+    "correction of text": (
+        TypeError,
+        "correction is no number",
+        lambda: sad.std(of(2), correction=ANY),
+    ),
     "nanstd of text": (TypeError, "correction", lambda: sad.nanstd(of(2), correction=ANY)),
     "weights of another shape": (
         ValueError,

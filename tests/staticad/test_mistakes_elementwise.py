@@ -92,8 +92,8 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     "k too large": (ValueError, "0 to 3", lambda g: sad.top_k(vector(g), 4)),
     "k negative": (ValueError, "0 to 3", lambda g: sad.top_k(vector(g), -1)),
     "side of nothing": (
-        TypeError,
-        "'left' or 'right'",
+        ValueError,
+        "not a side",
         lambda g: sad.searchsorted(vector(g), 1.0, side="middle"),
     ),
     "sorter of floats": (

@@ -109,11 +109,11 @@ MISTAKES: dict[str, tuple[str, Build]] = {
         lambda x, i: s.scatter_nd(x, np.zeros((1, 0), int), 1.0),
     ),
     "scatter in another way": (
-        "not a way.*\n.*\n.*\n.*\n.*'multiply'",
+        "not a reduction.*\n.*\n.*\n.*\n.*'multiply'",
         lambda x, i: s.scatter_nd(x, [[0]], 1.0, reduction="multply"),
     ),
     "scatter by an array": (
-        "not a way",
+        "not a reduction",
         lambda x, i: s.scatter_nd(x, [[0]], 1.0, reduction=np.zeros(2)),
     ),
     "elements of another rank": ("another rank", lambda x, i: s.gather_elements(x, [0])),
@@ -151,7 +151,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     "range without an end": ("not a range", lambda x, i: s.histogram(x, 2, (1.0,))),
     "range to infinity": ("not a range", lambda x, i: s.histogram(x, 2, (0.0, np.inf))),
     "too many bins": ("from 1 to", lambda x, i: s.histogram(x, 10**30)),
-    "density by an array": ("a switch", lambda x, i: s.histogram(x, density=np.zeros(2))),
+    "density by an array": ("density is no bool", lambda x, i: s.histogram(x, density=np.zeros(2))),
     "bins of complex": ("real", lambda x, i: s.histogram(x.astype("complex64"))),
     # networks
     "table of a vector": ("not a table", lambda x, i: s.nn.embedding(i, x[0])),
@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     ),
     "blocks of size 0": ("1 or more", lambda x, i: s.nn.space_to_depth(s.zeros((1, 1, 2, 2)), 0)),
     "blocks in another order": (
-        "not an order",
+        "not a mode",
         lambda x, i: s.nn.depth_to_space(s.zeros((1, 4, 1, 1)), 2, mode="RCD"),
     ),
     "shuffled vector": ("no channels", lambda x, i: s.nn.channel_shuffle(x[0], 1)),
