@@ -49,7 +49,12 @@ SECTIONS = {
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
     "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),
-    "Elementwise": ("staticad", "staticad.ops.arithmetic", "staticad.ops.comparison"),
+    "Elementwise": (
+        "staticad",
+        "staticad.ops.arithmetic",
+        "staticad.ops.comparison",
+        "staticad.ops.rounding",
+    ),
 }
 NAMESPACES = ("linalg", "nn", "optimizers", "optimizers.schedules", "random")
 METHODS = {

@@ -156,6 +156,7 @@ from .ops.reordering import (
     transpose,
 )
 from .ops.repeating import repeat, tile
+from .ops.rounding import round
 from .ops.scans import cummax, cummin, cumulative_prod, cumulative_sum, logcumsumexp
 from .ops.segments import (
     bincount,
@@ -260,7 +261,7 @@ __all__ = [
     "unique_counts", "unique_inverse", "unique_values",
     # elementwise, beside the ops
     "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
-    "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "sinc",
+    "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "round", "sinc",
     "squared_difference",
     # prefixes
     "cummax", "cummin", "cumulative_prod", "cumulative_sum", "logcumsumexp",

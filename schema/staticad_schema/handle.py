@@ -184,6 +184,12 @@ class Handle:
     def __rmod__(self, other: Any) -> Any:
         return self.binary("remainder", other, True)
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def __pow__(self, other: Any) -> Any:
         return self.binary("pow", other)
 

@@ -67,7 +67,6 @@ __all__ = [
     "real",
     "reciprocal",
     "remainder",
-    "round",
     "rsqrt",
     "sigmoid",
     "sign",
@@ -908,19 +907,6 @@ def remainder(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:
     ...     y = sad.remainder([-7, 7], 3)
     >>> sad.Session(graph).run(y)
     array([2, 1])
-    """
-
-def round(x: Operand, /, *, name: str | None = None) -> Tensor:
-    """The nearest integer, in x's dtype; the even one of two equally near.
-
-    x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
-    DTypeError for other dtypes.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     y = sad.round([-1.5, 0.0, 2.5])
-    >>> sad.Session(graph).run(y)
-    array([-2.,  0.,  2.], dtype=float32)
     """
 
 def rsqrt(x: Operand, /, *, name: str | None = None) -> Tensor:

@@ -763,18 +763,6 @@ DOCS = {
     >>> sad.Session(graph).run(y)
     array([2, 1])
     """,
-    "round": """
-    The nearest integer, in x's dtype; the even one of two equally near.
-
-    x: any dtype but bool.  Returns a tensor of the same shape and the same dtype.  Raises
-    DTypeError for other dtypes.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     y = sad.round([-1.5, 0.0, 2.5])
-    >>> sad.Session(graph).run(y)
-    array([-2.,  0.,  2.], dtype=float32)
-    """,
     "rsqrt": """
     1 / sqrt(x); infinite at 0.
 

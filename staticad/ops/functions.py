@@ -18,7 +18,16 @@ from .elementwise_docs import DOCS
 
 # Written by hand in this package, since they take more than tensors or have other names.
 BY_HAND = frozenset(
-    {"cast", "clip", "where", "multiply_no_nan", "multiply_zero", "identity", "stop_gradient"}
+    {
+        "cast",
+        "clip",
+        "identity",
+        "multiply_no_nan",
+        "multiply_zero",
+        "round",
+        "stop_gradient",
+        "where",
+    }
 )
 
 
