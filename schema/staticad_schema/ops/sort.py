@@ -85,7 +85,8 @@ def _first(keys: Array, k: int) -> Array:
         before = chosen & ~level
         missing = k - np.count_nonzero(before, -1, keepdims=True)
         chosen = before | (level & (np.cumsum(level, -1) <= missing))
-    return (np.flatnonzero(chosen) % keys.shape[-1]).reshape(*keys.shape[:-1], k)
+    columns: Array = np.flatnonzero(chosen) % keys.shape[-1]
+    return columns.reshape(*keys.shape[:-1], k)
 
 
 def _top_k(x: Array, *, k: int, axis: int, largest: bool) -> tuple[Array, Array]:
