@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from . import dims
@@ -67,25 +67,53 @@ def open_sizes(function: Function) -> frozenset[str]:
     return frozenset(used - given - body.run_time.finders.keys())
 
 
-def reached(graph: Graph, name: str) -> list[Function]:
-    """A body and those that it calls, directly or not.  Raises UnknownNameError."""
-    found = {name: graph.function(name)}
+class OpenSizes:
+    """The open sizes of each body of a table and of those that it calls, directly or not.
+
+    They are bits of a number a body: as sets they could be many times as large as the graph.
+    """
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._bits: dict[str, int] = {}
+        self._of: dict[str, int] = {}
+        # A body calls only those that stand before it.
+        for name, function in functions.items():
+            own = 0
+            for symbol in function.open_sizes:
+                own |= 1 << self._bits.setdefault(symbol, len(self._bits))
+            for inner in function.calls:
+                own |= self._of[inner]
+            self._of[name] = own
+
+    def check(self, called: Iterable[str], found: Iterable[str]) -> None:
+        """Raises ShapeError for a called body with a size open that a run of its caller finds."""
+        clash = {name: 1 << self._bits[name] for name in found if name in self._bits}
+        all_of_them = sum(clash.values())
+        for function in called if clash else ():
+            if self._of[function] & all_of_them:
+                open_ones = [name for name, bit in clash.items() if self._of[function] & bit]
+                raise _open(min(open_ones), function)
+
+
+def check_call(graph: Graph, name: str) -> None:
+    """Raises ShapeError for a call of a body with a size open that a run of the graph finds."""
+    finders, clear = graph.run_time.finders, graph.run_time.clear
     waiting = [name]
     while waiting:
-        for inner in found[waiting.pop()].calls:
-            if inner not in found:
-                found[inner] = graph.function(inner)
-                waiting.append(inner)
-    return list(found.values())
+        name = waiting.pop()
+        if name not in clear:
+            function = graph.function(name)
+            open_ones = function.open_sizes & finders.keys()
+            if open_ones:
+                raise _open(min(open_ones), name)
+            clear.add(name)
+            waiting += function.calls
 
 
-def check_open_sizes(function: Function, found_by_caller: Collection[str]) -> None:
-    """Raises ShapeError for a body in which there is a size that a run of its caller finds."""
-    open_ones: frozenset[str] = function.open_sizes.intersection(found_by_caller)
-    if open_ones:
-        raise ShapeError(
-            "a body uses a size that a run of its caller finds",
-            expected="sizes of the body's arguments, or that it finds itself",
-            found=f"{min(open_ones)!r} in {function.name!r}",
-            hint="give it a tensor of that size",
-        )
+def _open(size: str, function: str) -> ShapeError:
+    return ShapeError(
+        "a body uses a size that a run of its caller finds",
+        expected="sizes of the body's arguments, or that it finds itself",
+        found=f"{size!r} in {function!r}",
+        hint="give it a tensor of that size",
+    )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .attributes import conforms
-from .bodies import check_open_sizes, reached
+from .bodies import OpenSizes
 from .declarations import VariableSpec
 from .errors import FormatError, StaticadError, near_miss
 from .graph import Function, Graph
@@ -93,11 +93,14 @@ def check_node(graph: Graph, node: Node, operands: Sequence[TensorType]) -> None
 
 def check_graph(graph: Graph) -> None:
     """Names, state, signatures and bodies of a graph.  Raises FormatError."""
+    bodies = [function.body for function in graph.functions.values()]
+    finds = any(body.run_time.finders for body in (graph, *bodies))
+    open_sizes = OpenSizes(graph.functions if finds else {})
     for name, function in graph.functions.items():
         if function.name != name:
             raise wrong(f"function {name!r}", "its own name", repr(function.name))
-        _check_body(graph, function)
-    _check_nodes(graph, graph, "the graph")
+        _check_body(graph, function, open_sizes)
+    _check_nodes(graph, graph, open_sizes, "the graph")
     for node in graph.nodes:
         if node.op == "parameter":
             raise wrong("a parameter", "parameters in function bodies only", "one outside")
@@ -110,10 +113,10 @@ def check_graph(graph: Graph) -> None:
             raise wrong(what, "effects that are nodes of the graph", str(signature.effects))
 
 
-def _check_body(graph: Graph, function: Function) -> None:
+def _check_body(graph: Graph, function: Function, open_sizes: OpenSizes) -> None:
     what = f"function {function.name!r}"
     body = function.body
-    _check_nodes(graph, body, what)
+    _check_nodes(graph, body, open_sizes, what)
     parameters = [node for node in body.nodes if node.op == "parameter"]
     by_index = sorted(parameters, key=lambda node: node.attributes["index"])
     if [node.attributes["index"] for node in by_index] != list(range(len(parameters))):
@@ -123,9 +126,9 @@ def _check_body(graph: Graph, function: Function) -> None:
     _check_values(body, function.outputs, what)
 
 
-def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
+def _check_nodes(graph: Graph, body: Graph, open_sizes: OpenSizes, what: str) -> None:
     if body.run_time.finders:
-        _check_sizes(graph, body, what)
+        _check_sizes(body, open_sizes, what)
     names = set()
     for node in body.nodes:
         if node.name is not None:
@@ -137,7 +140,7 @@ def _check_nodes(graph: Graph, body: Graph, what: str) -> None:
             _check_use(graph, body, node, variable)
 
 
-def _check_sizes(graph: Graph, body: Graph, what: str) -> None:
+def _check_sizes(body: Graph, open_sizes: OpenSizes, what: str) -> None:
     """Each size that a run finds is found by one node, before anything uses it."""
     finders = body.run_time.finders
     for index, node in enumerate(body.nodes):
@@ -151,9 +154,8 @@ def _check_sizes(graph: Graph, body: Graph, what: str) -> None:
                     f"{name!r} used only after node {finders[name]}, which finds it",
                     f"node {index}, {node.op}",
                 )
-        if node.op == "call":
-            for function in reached(graph, node.attributes["function"]):
-                check_open_sizes(function, finders)
+    called = dict.fromkeys(n.attributes["function"] for n in body.nodes if n.op == "call")
+    open_sizes.check(called, finders)
 
 
 def _check_use(graph: Graph, body: Graph, node: Node, variable: str) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import dims
-from .bodies import check_body, check_open_sizes, open_sizes, reached
+from .bodies import check_body, check_call, open_sizes
 from .declarations import Signature, VariableSpec
 from .errors import (
     ArgumentError,
@@ -154,26 +154,20 @@ class Graph:
         if node.name is not None:
             self._names.setdefault(node.name, index)
         if node.op in FINDERS:
-            for symbol in node.finds:
-                self.run_time.finders.setdefault(symbol, index)
+            self.run_time.note(node.finds, index)
 
     def check_sizes(self, definition: Op, attributes: Mapping[str, Any]) -> None:
         """Raises ShapeError for a next node whose run-time sizes are not its own."""
         self.run_time.check(self.nodes, definition, attributes)
         if definition.name == "call":
-            for function in reached(self, attributes["function"]):
-                check_open_sizes(function, self.run_time.finders)
+            check_call(self, attributes["function"])
 
     def new_size(self, hint: str, taken: Collection[str] = ()) -> dims.Dim:
         """A symbol that nothing uses yet, nor is taken, called `hint` if that is possible.
 
         Whoever gives it to a node holds the lock meanwhile.
         """
-        used, name, count = self.run_time.used(self.nodes), hint, 0
-        while name in used or name in taken:
-            count += 1
-            name = f"{hint}_{count}"
-        return dims.symbol(name)
+        return dims.symbol(self.run_time.new_name(hint, self.nodes, taken))
 
     def resolved(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes with function names replaced by the functions, for op facets."""

@@ -33,14 +33,37 @@ def finders_of(nodes: Sequence[Node]) -> dict[str, int]:
     return {name: index for index, node in enumerate(nodes) for name in node.finds}
 
 
+def new_name(hint: str, counts: dict[str, int], *taken: Collection[str]) -> str:
+    """A name that is in none of `taken`: the hint, or the hint and a number.
+
+    counts: how far each hint is used up, so that many alike are not counted from 1 each.
+    """
+    count = counts.get(hint, 0)
+    name = f"{hint}_{count}" if count else hint
+    while any(name in names for names in taken):
+        count += 1
+        name = f"{hint}_{count}"
+    counts[hint] = count
+    return name
+
+
 class RunTimeSizes:
-    """The finders of a graph, by symbol; and which symbols are in use at all."""
+    """The finders of a graph, by symbol; which symbols are in use at all; and the bodies that
+    are clear: they use no size that is found, nor do those that they call."""
 
     def __init__(self) -> None:
         self.finders: dict[str, int] = {}
+        self.clear: set[str] = set()
         # Looked for only where a size is found, and in each node once.
         self._used: set[str] = set()
         self._seen = 0
+        self._counts: dict[str, int] = {}
+
+    def note(self, names: Sequence[str], index: int) -> None:
+        """Sizes that the node of that index finds; where two do, the first counts."""
+        for name in names:
+            self.finders.setdefault(name, index)
+        self.clear.clear()
 
     def used(self, nodes: Sequence[Node]) -> set[str]:
         """Every symbol in the nodes' types and attributes."""
@@ -48,6 +71,10 @@ class RunTimeSizes:
             self._used |= symbols_of_node(node)
         self._seen = len(nodes)
         return self._used
+
+    def new_name(self, hint: str, nodes: Sequence[Node], taken: Collection[str] = ()) -> str:
+        """A symbol that is not in use, called `hint` or by it and a number."""
+        return new_name(hint, self._counts, self.used(nodes), taken)
 
     def check(self, nodes: Sequence[Node], definition: Op, attributes: Mapping[str, Any]) -> None:
         """Raises ShapeError for a next node that finds what is used, or is given what is found."""

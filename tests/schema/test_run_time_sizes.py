@@ -11,11 +11,14 @@ import staticad as sad
 from staticad_schema import codec
 from staticad_schema.dims import symbol
 from staticad_schema.errors import FormatError
-from staticad_schema.op import OPS
+from staticad_schema.graph import Function, Graph
+from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.text import from_text, to_text
+from staticad_schema.types import FLOAT32
 from tests.executor.planning import same_bits
 from tests.executor.test_run_time_sizes import DATA, agree, chained, differentiated
 from tests.lines import line_ahead
+from tests.schema.test_hostile import within_a_second
 
 
 def test_what_is_given_has_sizes_of_its_own() -> None:
@@ -175,3 +178,72 @@ def test_nodes_appended_wrongly_are_refused() -> None:
         graph.append(OPS["nonzero"], [x.id], {"count": symbol("m")})
         with pytest.raises(sad.ShapeError, match="no symbol of its own"):
             graph.append(OPS["nonzero"], [x.id], {"count": symbol("m")})
+
+
+# ---------------------------------------------------------------- many of them
+
+
+def many_bodies(count: int, inner: bool) -> Graph:
+    """Bodies that each call the one before, and find a size (inner); or a graph that finds one
+    and calls the last of them as often."""
+    graph = Graph()
+    whole = {"dtype": FLOAT32, "shape": (4,)}
+    for k in range(count):
+        body = Graph()
+        body.functions = graph.functions
+        x = y = body.append(OPS["parameter"], (), {"index": 0, **whole}).start
+        if k:
+            y = body.append(OPS["call"], (x,), {"function": FunctionRef(f"f{k - 1}")}).start
+        if inner:
+            body.append(OPS["nonzero"], (x,), {"count": symbol("n")})
+        graph.add_function(Function(f"f{k}", body, (x,), (y,)))
+    x = graph.append(OPS["placeholder"], (), whole).start
+    graph.append(OPS["nonzero"], (x,), {"count": symbol("m")})
+    for _ in range(1 if inner else count):
+        graph.append(OPS["call"], (x,), {"function": FunctionRef(f"f{count - 1}")})
+    return graph
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_bodies_that_call_one_another_are_checked_once_each(inner: bool) -> None:
+    graph = many_bodies(3000, inner)
+    with within_a_second():
+        data = codec.encode(graph)
+    with within_a_second():
+        codec.decode(data)
+
+
+def test_a_size_that_is_found_is_open_in_no_body_however_deep() -> None:
+    body = Graph()
+    x = body.append(OPS["parameter"], (), {"index": 0, "dtype": FLOAT32, "shape": (4,)}).start
+    body.append(OPS["iota"], (), {"shape": (symbol("m"),), "axis": 0, "dtype": np.dtype(np.int64)})
+    for inner in (False, True):
+        graph = many_bodies(5, inner)
+        graph.functions["f0"] = Function("f0", body, (x,), (x,))
+        with pytest.raises(sad.ShapeError, match="its caller finds"):
+            codec.encode(graph)
+        # Another size that is found: what was clear may be so no longer.
+        graph.append(OPS["nonzero"], (0,), {"count": symbol("k")})
+        with pytest.raises(sad.ShapeError, match="'m' in 'f0'"):
+            graph.append(OPS["call"], (0,), {"function": FunctionRef("f4")})
+
+
+def test_many_sizes_of_one_name_are_counted_on() -> None:
+    with within_a_second(), sad.Graph() as graph:
+        for _ in range(3000):
+            graph.append(
+                OPS["iota"],
+                (),
+                {"shape": (graph.new_size("n"),), "axis": 0, "dtype": np.dtype(np.int64)},
+            )
+    assert str(graph.types[-1].shape[0]) == "n_2999"
+
+
+def test_a_chain_of_many_finders_runs() -> None:
+    count = 300
+    with sad.Graph() as graph:
+        x = y = sad.placeholder("float64", ("n",), name="x")
+        for k in range(count):
+            y = y[y > k]
+    with sad.Session(graph) as session:
+        assert session.run(y, {x: np.arange(400.0)}).tolist() == list(range(count, 400))

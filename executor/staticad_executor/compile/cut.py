@@ -55,6 +55,7 @@ class _Cut:
         self.count = 1 + max(
             (stage + (index in self.finders) for index, stage in enumerate(self.stages)), default=0
         )
+        self.tells = self._tells()
         self.shared = [node.op in _SHARED and not node.after for node in nodes]
         self.own: list[list[int]] = [[] for _ in range(self.count)]
         self.finding: list[list[int]] = [[] for _ in range(self.count)]
@@ -127,7 +128,7 @@ class _Cut:
         for value in outside:
             if not self.given(value):
                 self.asked[self.stages[producers[value]]][value] = None
-        outside += self.tellers(k, members, outside)
+        outside += self.tellers(members, outside)
         return self.copied(k, members, outside, gives), gives, outside
 
     def members(self, k: int, wanted: list[int]) -> tuple[list[int], list[int]]:
@@ -148,19 +149,28 @@ class _Cut:
                 waiting += nodes[index].inputs
         return sorted(members), sorted(outside)
 
-    def tellers(self, k: int, members: list[int], outside: list[int]) -> list[int]:
+    def tellers(self, members: list[int], outside: list[int]) -> list[int]:
         """Values that are looked at only because their shapes tell a size that is needed."""
         needed = set().union(*(symbols_of_node(self.graph.nodes[i]) for i in members))
         needed -= {name for value in outside for name in self.told(value)}
-        found = []
-        earlier = [i for finding in self.finding[:k] for i in finding]
-        candidates = [*self.sources, *(v for i in earlier for v in self.graph.nodes[i].outputs)]
-        for value in candidates if needed else ():
-            told = needed.intersection(self.told(value))
-            if told:
-                needed -= told
-                found.append(value)
-        return found
+        found: dict[int, None] = {}
+        for name in sorted(needed):
+            value = self.tells.get(name)
+            if value is not None:
+                found[value] = None
+        return list(found)
+
+    def _tells(self) -> dict[str, int]:
+        """For each size a value whose shape tells it: a source, or else what the finder gives.
+
+        The finder's segment is an earlier one than any that needs the size.
+        """
+        tells: dict[str, int] = {}
+        found = (v for i in self.by_symbol.values() for v in self.graph.nodes[i].outputs)
+        for value in (*self.sources, *found):
+            for name in self.told(value):
+                tells.setdefault(name, value)
+        return tells
 
     def told(self, value: int) -> Iterator[str]:
         """The symbols that stand alone for an axis of a value."""

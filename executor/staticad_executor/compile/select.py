@@ -16,6 +16,7 @@ from staticad_schema.dims import Size, symbol, symbols_of
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
+from staticad_schema.run_time_sizes import new_name
 from staticad_schema.types import TensorType
 
 from ..failure import nested_name
@@ -97,8 +98,9 @@ class _Flow:
         # The program's values of another type than the graph says: a variable of symbolic size
         # may be set to another size, and what reads it behind that is inferred again.
         self.retyped: set[int] = set()
-        # Symbols in use, once a call finds sizes.
+        # Symbols in use, once a call finds sizes, and how far their names are used up.
         self.used: set[str] = set()
+        self.names: dict[str, int] = {}
         self.frame = _Frame(graph, iter(chosen.nodes))
 
     def run(self, late: Mapping[int, int]) -> None:
@@ -323,10 +325,7 @@ class _Flow:
         """A symbol of its own for a size that a call finds."""
         if not self.used:
             self.used = set(self.graph.run_time.used(self.graph.nodes))
-        name, count = hint, 0
-        while name in self.used:
-            count += 1
-            name = f"{hint}_{count}"
+        name = new_name(hint, self.names, self.used)
         self.used.add(name)
         return symbol(name)
 
