@@ -81,7 +81,7 @@ def softsign(x: Operand, /, *, name: str | None = None) -> Tensor:
         return result(build("softsign", (tensor("softsign", x),), label=name))
 
 
-def softplus(x: Operand, /, *, beta: float = 1.0, name: str | None = None) -> Tensor:
+def softplus(x: Operand, /, beta: float = 1.0, *, name: str | None = None) -> Tensor:
     """log(1 + exp(beta x)) / beta: a smooth relu, that is x for large x to the last digit.
 
     x: floats.  beta: a number above 0.  Raises ArgumentError for another.
@@ -111,7 +111,7 @@ def _elu(x: Any, outer: float, slope: float, scale: float = 1.0) -> Any:
     return build("where", (x > 0, x if slope == 1 else x * slope, left))
 
 
-def elu(x: Operand, /, *, alpha: float = 1.0, name: str | None = None) -> Tensor:
+def elu(x: Operand, /, alpha: float = 1.0, *, name: str | None = None) -> Tensor:
     """x above 0, else alpha (exp(x) - 1) (Clevert et al. 2015).  Its derivative at 0 is alpha.
 
     x: floats.  Returns a tensor of its shape and dtype.
@@ -127,7 +127,7 @@ def elu(x: Operand, /, *, alpha: float = 1.0, name: str | None = None) -> Tensor
         return computed(lambda v: _elu(v, factor, 1.0), float_tensor("elu", x), label=name)
 
 
-def celu(x: Operand, /, *, alpha: float = 1.0, name: str | None = None) -> Tensor:
+def celu(x: Operand, /, alpha: float = 1.0, *, name: str | None = None) -> Tensor:
     """x above 0, else alpha (exp(x / alpha) - 1) (Barron 2017): its derivative is continuous.
 
     x: floats.  alpha: a number above 0.  Returns a tensor of the shape and dtype of x.

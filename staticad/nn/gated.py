@@ -17,7 +17,7 @@ from .floats import computed, float_tensor
 __all__ = ["geglu", "glu", "swiglu"]
 
 
-def glu(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
+def glu(x: Operand, /, axis: int = -1, *, name: str | None = None) -> Tensor:
     """The first half of x along `axis` times sigmoid of the second (Dauphin et al. 2016).
 
     x: floats.  Returns a tensor with half of the elements along the axis.
@@ -39,7 +39,7 @@ def glu(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
         return computed(gate, value, label=name)
 
 
-def swiglu(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
+def swiglu(x: Operand, /, axis: int = -1, *, name: str | None = None) -> Tensor:
     """silu of the first half of x along `axis` times the second (Shazeer 2020).
 
     x: floats.  Returns a tensor with half of the elements along the axis.
@@ -62,7 +62,7 @@ def swiglu(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
 
 
 def geglu(
-    x: Operand, /, *, axis: int = -1, approximate: bool = False, name: str | None = None
+    x: Operand, /, axis: int = -1, *, approximate: bool = False, name: str | None = None
 ) -> Tensor:
     """gelu of the first half of x along `axis` times the second (Shazeer 2020).
 

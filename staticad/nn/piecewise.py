@@ -57,7 +57,7 @@ def relu6(x: Operand, /, *, name: str | None = None) -> Tensor:
 
 
 def hard_tanh(
-    x: Operand, /, *, min: float = -1.0, max: float = 1.0, name: str | None = None
+    x: Operand, /, min: float = -1.0, max: float = 1.0, *, name: str | None = None
 ) -> Tensor:
     """x between `min` and `max`, which are the value beyond; the derivative at both is 0.
 
@@ -124,7 +124,7 @@ def hard_swish(x: Operand, /, *, name: str | None = None) -> Tensor:
         return computed(joined, float_tensor("hard_swish", x), label=name)
 
 
-def leaky_relu(x: Operand, /, *, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
+def leaky_relu(x: Operand, /, negative_slope: float = 0.01, *, name: str | None = None) -> Tensor:
     """x above 0, else negative_slope times x; the derivative at 0 is negative_slope.
 
     x: floats.  Returns a tensor of its shape and dtype.
@@ -254,7 +254,7 @@ def shrink(
         return _shrunk("shrink", x, threshold, bias, name)
 
 
-def hard_shrink(x: Operand, /, *, threshold: float = 0.5, name: str | None = None) -> Tensor:
+def hard_shrink(x: Operand, /, threshold: float = 0.5, *, name: str | None = None) -> Tensor:
     """0 where abs(x) is at most the threshold, else x.
 
     x: floats.  Returns a tensor of its shape and dtype.  threshold: at least 0.
@@ -269,7 +269,7 @@ def hard_shrink(x: Operand, /, *, threshold: float = 0.5, name: str | None = Non
         return _shrunk("hard_shrink", x, threshold, 0.0, name)
 
 
-def soft_shrink(x: Operand, /, *, threshold: float = 0.5, name: str | None = None) -> Tensor:
+def soft_shrink(x: Operand, /, threshold: float = 0.5, *, name: str | None = None) -> Tensor:
     """0 where abs(x) is at most the threshold, else x moved by the threshold towards 0.
 
     x: floats.  Returns a tensor of its shape and dtype.  threshold: at least 0.

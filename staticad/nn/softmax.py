@@ -23,12 +23,7 @@ __all__ = ["gumbel_softmax", "log_softmax", "softmax", "softmin"]
 
 
 def softmax(
-    x: Operand,
-    /,
-    *,
-    axis: int = -1,
-    where: Operand | None = None,
-    name: str | None = None,
+    x: Operand, /, axis: int = -1, *, where: Operand | None = None, name: str | None = None
 ) -> Tensor:
     """exp(x) over its sum along `axis`; where all of x is -inf: NaN.
 
@@ -59,7 +54,7 @@ def softmax(
         return result(build("masked_softmax", (value, keep), attributes, label=name))
 
 
-def log_softmax(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
+def log_softmax(x: Operand, /, axis: int = -1, *, name: str | None = None) -> Tensor:
     """The logarithm of softmax, without overflow; where all of x is -inf: NaN.
 
     x: floats.  Returns a tensor of its shape and dtype.
@@ -74,7 +69,7 @@ def log_softmax(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Te
         return _along("log_softmax", tensor("log_softmax", x), axis, name)
 
 
-def softmin(x: Operand, /, *, axis: int = -1, name: str | None = None) -> Tensor:
+def softmin(x: Operand, /, axis: int = -1, *, name: str | None = None) -> Tensor:
     """softmax of -x: the smallest element has the largest share.
 
     x: floats.  Returns a tensor of its shape and dtype.

@@ -53,10 +53,10 @@ def isclose(
     x: Operand,
     y: Operand,
     /,
-    *,
     rtol: float = 1e-5,
     atol: float = 1e-8,
     equal_nan: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """Whether |x - y| <= atol + rtol |y|; infinities are close to themselves.
@@ -78,10 +78,10 @@ def allclose(
     x: Operand,
     y: Operand,
     /,
-    *,
     rtol: float = 1e-5,
     atol: float = 1e-8,
     equal_nan: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """Whether x and y are close everywhere, as `isclose` says: one bool.

@@ -37,12 +37,7 @@ def matmul(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
 
 
 def tensordot(
-    x1: Operand,
-    x2: Operand,
-    /,
-    *,
-    axes: int | tuple[Any, Any] = 2,
-    name: str | None = None,
+    x1: Operand, x2: Operand, /, axes: int | tuple[Any, Any] = 2, *, name: str | None = None
 ) -> Tensor:
     """The sum of products over axes of x1 paired with axes of x2; then come the axes left over.
 
@@ -218,8 +213,8 @@ def trace(
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    *,
     dtype: Any = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The sum of the diagonal `offset` above the main one (below, if negative) of two axes.

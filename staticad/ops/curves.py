@@ -20,11 +20,11 @@ from ..tensor import Tensor
 def diff(
     x: Operand,
     /,
-    *,
     n: int = 1,
     axis: int = -1,
     prepend: Operand | None = None,
     append: Operand | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The differences of neighbours along an axis, n times over; of bools, whether they differ.
@@ -78,9 +78,9 @@ def trapezoid(
     y: Operand,
     x: Operand | None = None,
     /,
-    *,
     dx: Operand = 1.0,
     axis: int = -1,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The area below samples y along an axis, by the trapezoidal rule.
@@ -215,7 +215,7 @@ def _horner(coefficients: Any, x: Any) -> Any:
 
 
 def vander(
-    x: Operand, /, n: int | None = None, *, increasing: bool = False, name: str | None = None
+    x: Operand, /, n: int | None = None, increasing: bool = False, *, name: str | None = None
 ) -> Tensor:
     """A matrix of powers, a row for each element of a vector: from x**(n - 1) down to 1.
 

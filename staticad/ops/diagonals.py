@@ -21,13 +21,7 @@ from ..tensor import Tensor
 
 
 def diagonal(
-    x: Operand,
-    /,
-    offset: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    *,
-    name: str | None = None,
+    x: Operand, /, offset: int = 0, axis1: int = 0, axis2: int = 1, *, name: str | None = None
 ) -> Tensor:
     """The diagonal `offset` above the main one (below, if negative) of two axes, as a last axis.
 
@@ -116,13 +110,7 @@ def diagflat(x: Operand, /, k: int = 0, *, name: str | None = None) -> Tensor:
 
 
 def diag_embed(
-    x: Operand,
-    /,
-    offset: int = 0,
-    axis1: int = -2,
-    axis2: int = -1,
-    *,
-    name: str | None = None,
+    x: Operand, /, offset: int = 0, axis1: int = -2, axis2: int = -1, *, name: str | None = None
 ) -> Tensor:
     """Square matrices with the last axis of x as their diagonal `offset`, zeros elsewhere.
 
@@ -243,13 +231,7 @@ def triu(x: Operand, /, k: int = 0, *, name: str | None = None) -> Tensor:
 
 
 def tri(
-    n: Any,
-    m: Any = None,
-    /,
-    k: int = 0,
-    *,
-    dtype: Any = DEFAULT_FLOAT,
-    name: str | None = None,
+    n: Any, m: Any = None, /, k: int = 0, dtype: Any = DEFAULT_FLOAT, *, name: str | None = None
 ) -> Tensor:
     """An n by m matrix of ones up to the diagonal k and zeros above it.
 

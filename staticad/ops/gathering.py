@@ -27,7 +27,7 @@ Reduction = Literal["set", "add", "multiply", "max", "min"]
 
 
 def take(
-    x: Operand, indices: Operand, /, *, axis: int | None = None, name: str | None = None
+    x: Operand, indices: Operand, /, axis: int | None = None, *, name: str | None = None
 ) -> Tensor:
     """x at integer positions along an axis, which may be left out for a vector.
 
@@ -51,7 +51,7 @@ def take(
 
 
 def take_along_axis(
-    x: Operand, indices: Operand, /, *, axis: int = -1, name: str | None = None
+    x: Operand, indices: Operand, /, axis: int = -1, *, name: str | None = None
 ) -> Tensor:
     """For each position of `indices`, the element of x there but for `axis`.
 

@@ -26,9 +26,9 @@ __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar
 def nansum(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
+    *,
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -49,9 +49,9 @@ def nansum(
 def nanprod(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
+    *,
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -70,7 +70,7 @@ def nanprod(
 
 
 def nanmax(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The largest element that is not NaN; NaN where there is none.
 
@@ -86,7 +86,7 @@ def nanmax(
 
 
 def nanmin(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The smallest element that is not NaN; NaN where there is none.
 
@@ -102,7 +102,7 @@ def nanmin(
 
 
 def nanmean(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The mean of the elements that are not NaN; NaN where there are none.
 
@@ -127,8 +127,8 @@ def nanmean(
 def nanvar(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     name: str | None = None,
@@ -157,8 +157,8 @@ def nanvar(
 def nanstd(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     name: str | None = None,

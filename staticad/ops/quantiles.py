@@ -24,7 +24,7 @@ Method = Literal["linear", "lower", "higher", "midpoint", "nearest"]
 
 
 def median(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The middle element, or the mean of the two middle ones, half of the gradient to each.
 
@@ -43,10 +43,10 @@ def median(
 
 def quantile(
     x: Operand,
-    q: Operand,
     /,
-    *,
+    q: Operand,
     axis: Axis = None,
+    *,
     method: Method = "linear",
     keepdims: bool = False,
     name: str | None = None,
@@ -69,10 +69,10 @@ def quantile(
 
 def percentile(
     x: Operand,
-    q: Operand,
     /,
-    *,
+    q: Operand,
     axis: Axis = None,
+    *,
     method: Method = "linear",
     keepdims: bool = False,
     name: str | None = None,
@@ -90,7 +90,7 @@ def percentile(
 
 
 def nanmedian(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """`median` of the elements that are not NaN; NaN where there are none.
 
@@ -107,10 +107,10 @@ def nanmedian(
 
 def nanquantile(
     x: Operand,
-    q: Operand,
     /,
-    *,
+    q: Operand,
     axis: Axis = None,
+    *,
     method: Method = "linear",
     keepdims: bool = False,
     name: str | None = None,
@@ -130,10 +130,10 @@ def nanquantile(
 
 def nanpercentile(
     x: Operand,
-    q: Operand,
     /,
-    *,
+    q: Operand,
     axis: Axis = None,
+    *,
     method: Method = "linear",
     keepdims: bool = False,
     name: str | None = None,

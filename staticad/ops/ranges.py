@@ -33,7 +33,7 @@ __all__ = ["arange", "linspace"]
 
 
 def arange(
-    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, name: str | None = None
+    start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, name: str | None = None
 ) -> Tensor:
     """start, start + step, ... before stop; from 0 to start if there is no stop.
 
@@ -74,9 +74,9 @@ def linspace(
     stop: complex,
     /,
     num: int,
+    endpoint: bool = True,
     *,
     dtype: Any = None,
-    endpoint: bool = True,
     name: str | None = None,
 ) -> Tensor:
     """`num` numbers, evenly spaced from start to stop; float32, or complex64, unless told.

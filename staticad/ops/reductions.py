@@ -24,9 +24,9 @@ __all__ += ["prod", "ptp", "sum"]
 def sum(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
+    *,
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -48,9 +48,9 @@ def sum(
 def prod(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
     dtype: Any = None,
+    *,
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -69,7 +69,7 @@ def prod(
 
 
 def max(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The largest element; NaN if there is one.  The gradient is shared among ties.
 
@@ -87,7 +87,7 @@ def max(
 
 
 def min(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The smallest element; NaN if there is one.  The gradient is shared among ties.
 
@@ -105,7 +105,7 @@ def min(
 
 
 def any(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """Whether some element is true, or not 0.
 
@@ -123,7 +123,7 @@ def any(
 
 
 def all(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """Whether every element is true, or not 0.
 
@@ -141,7 +141,7 @@ def all(
 
 
 def logsumexp(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """log(sum(exp(x))) without overflow; of nothing but -inf: -inf, with gradient 0.
 
@@ -158,7 +158,7 @@ def logsumexp(
 
 
 def argmax(
-    x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: int | None = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """int64 index of the first largest element along `axis`; in the flattened x without one.
 
@@ -175,7 +175,7 @@ def argmax(
 
 
 def argmin(
-    x: Operand, /, *, axis: int | None = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: int | None = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """int64 index of the first smallest element along `axis`; in the flattened x without one.
 
@@ -192,7 +192,7 @@ def argmin(
 
 
 def mean(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The arithmetic mean; float32 for integers; of nothing: NaN.
 
@@ -209,7 +209,7 @@ def mean(
 
 
 def count_nonzero(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """How many elements are not 0, int64; NaN is not 0.
 
@@ -227,7 +227,7 @@ def count_nonzero(
 
 
 def ptp(
-    x: Operand, /, *, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The largest element minus the smallest; small integers wrap, as NumPy's do.
 

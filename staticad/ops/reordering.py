@@ -49,9 +49,9 @@ def matrix_transpose(x: Operand, /, *, name: str | None = None) -> Tensor:
 
 def moveaxis(
     x: Operand,
+    /,
     source: int | tuple[int, ...],
     destination: int | tuple[int, ...],
-    /,
     *,
     name: str | None = None,
 ) -> Tensor:
@@ -98,7 +98,7 @@ def flip(x: Operand, /, axis: Axis = None, *, name: str | None = None) -> Tensor
         return result(build("flip", (value,), attributes, label=name))
 
 
-def swapaxes(x: Operand, axis1: int, axis2: int, /, *, name: str | None = None) -> Tensor:
+def swapaxes(x: Operand, /, axis1: int, axis2: int, *, name: str | None = None) -> Tensor:
     """x with two axes exchanged.
 
     >>> import staticad as sad

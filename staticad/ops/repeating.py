@@ -23,7 +23,7 @@ from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 
 
-def tile(x: Operand, repetitions: Any, /, *, name: str | None = None) -> Tensor:
+def tile(x: Operand, /, repetitions: Any, *, name: str | None = None) -> Tensor:
     """x repeated `repetitions` times along each axis, aligned at the last.
 
     >>> import staticad as sad

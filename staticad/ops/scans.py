@@ -27,8 +27,8 @@ __all__ = ["cummax", "cummin", "cumulative_prod", "cumulative_sum", "logcumsumex
 def cumulative_sum(
     x: Operand,
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: Any = None,
     include_initial: bool = False,
     reverse: bool = False,
@@ -58,8 +58,8 @@ def cumulative_sum(
 def cumulative_prod(
     x: Operand,
     /,
-    *,
     axis: int | None = None,
+    *,
     dtype: Any = None,
     include_initial: bool = False,
     reverse: bool = False,
@@ -86,8 +86,8 @@ def cumulative_prod(
 def logcumsumexp(
     x: Operand,
     /,
-    *,
     axis: int | None = None,
+    *,
     reverse: bool = False,
     exclusive: bool = False,
     name: str | None = None,
@@ -111,7 +111,7 @@ def logcumsumexp(
 
 
 def cummax(
-    x: Operand, /, *, axis: int | None = None, reverse: bool = False, name: str | None = None
+    x: Operand, /, axis: int | None = None, *, reverse: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The largest element up to each one along an axis, and its int64 index.
 
@@ -129,7 +129,7 @@ def cummax(
 
 
 def cummin(
-    x: Operand, /, *, axis: int | None = None, reverse: bool = False, name: str | None = None
+    x: Operand, /, axis: int | None = None, *, reverse: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The smallest element up to each one along an axis, and its int64 index.
 

@@ -185,12 +185,7 @@ def _extreme(
 
 
 def bincount(
-    x: Operand,
-    /,
-    weights: Operand | None = None,
-    *,
-    length: Any,
-    name: str | None = None,
+    x: Operand, /, weights: Operand | None = None, *, length: Any, name: str | None = None
 ) -> Tensor:
     """How often each of the numbers from 0 to length - 1 occurs in x, or the sum of its weights.
 
@@ -229,9 +224,9 @@ def histogram(
     /,
     bins: Any = 10,
     range: tuple[float, float] | None = None,
-    *,
-    weights: Operand | None = None,
     density: bool = False,
+    weights: Operand | None = None,
+    *,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """(how many elements of x, or what weights, fall into each bin; the edges of the bins).

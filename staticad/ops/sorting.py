@@ -26,8 +26,8 @@ __all__ = ["argsort", "digitize", "searchsorted", "sort", "top_k"]
 def sort(
     x: Operand,
     /,
-    *,
     axis: int = -1,
+    *,
     descending: bool = False,
     stable: bool = True,
     name: str | None = None,
@@ -51,8 +51,8 @@ def sort(
 def argsort(
     x: Operand,
     /,
-    *,
     axis: int = -1,
+    *,
     descending: bool = False,
     stable: bool = True,
     name: str | None = None,
@@ -72,13 +72,7 @@ def argsort(
 
 
 def top_k(
-    x: Operand,
-    k: int,
-    /,
-    *,
-    axis: int = -1,
-    largest: bool = True,
-    name: str | None = None,
+    x: Operand, /, k: int, axis: int = -1, *, largest: bool = True, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The k largest elements along an axis, the largest first, and their int64 indices.
 
@@ -107,9 +101,9 @@ def searchsorted(
     x1: Operand,
     x2: Operand,
     /,
-    *,
     side: str = "left",
     sorter: Operand | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The int64 positions along the last axis of x1 where x2 would keep it ascending.
@@ -137,7 +131,7 @@ def searchsorted(
 
 
 def digitize(
-    x: Operand, bins: Operand, /, *, right: bool = False, name: str | None = None
+    x: Operand, bins: Operand, /, right: bool = False, *, name: str | None = None
 ) -> Tensor:
     """The int64 number of the bin that each element of x falls into, 0 before the first edge.
 

@@ -80,7 +80,7 @@ def constant(value: Any, name: str | None = None, dtype: Any = None) -> Tensor:
 
 
 def asarray(
-    obj: Operand, /, *, dtype: Any = None, copy: bool | None = None, name: str | None = None
+    obj: Operand, /, dtype: Any = None, *, copy: bool | None = None, name: str | None = None
 ) -> Tensor:
     """A tensor as it is, or in another dtype; of other data their `constant`.
 
@@ -124,7 +124,7 @@ def from_dlpack(x: Any, /, *, copy: bool | None = None, name: str | None = None)
         return result(current_graph("from_dlpack").constant(as_array(array), name))
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def full(shape: Any, fill_value: Any, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """A tensor of that shape, every element `fill_value`, which may be a scalar tensor.
 
     >>> import staticad as sad
@@ -146,7 +146,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, name: str | None = N
         return _filled(graph.constant(value, dtype=dtype), shape, name)
 
 
-def empty(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def empty(shape: Any, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """A tensor of that shape whose elements may be anything: they are zeros, in every run alike.
 
     >>> import staticad as sad
@@ -158,7 +158,7 @@ def empty(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
     return _number("empty", shape, 0, dtype, name)
 
 
-def empty_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def empty_like(x: Operand, /, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """A tensor of the shape of x, and of its dtype unless told, of any elements: zeros.
 
     >>> import staticad as sad
@@ -170,7 +170,7 @@ def empty_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> 
     return _like("empty_like", x, 0, dtype, name)
 
 
-def zeros(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros(shape: Any, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """Zeros of that shape, whose sizes are ints, names or Dims; float32 unless told.
 
     >>> import staticad as sad
@@ -183,7 +183,7 @@ def zeros(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
     return _number("zeros", shape, 0, dtype, name)
 
 
-def ones(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones(shape: Any, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """Ones of that shape, whose sizes are ints, names or Dims; float32 unless told.
 
     >>> import staticad as sad
@@ -196,7 +196,7 @@ def ones(shape: Any, *, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def full_like(
-    x: Operand, /, fill_value: Any, *, dtype: Any = None, name: str | None = None
+    x: Operand, /, fill_value: Any, dtype: Any = None, *, name: str | None = None
 ) -> Tensor:
     """A tensor of the shape of x, and of its dtype unless told, every element `fill_value`.
 
@@ -209,7 +209,7 @@ def full_like(
     return _like("full_like", x, fill_value, dtype, name)
 
 
-def zeros_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros_like(x: Operand, /, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """Zeros of the shape of x, and of its dtype unless told.
 
     >>> import staticad as sad
@@ -222,7 +222,7 @@ def zeros_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> 
     return _like("zeros_like", x, 0, dtype, name)
 
 
-def ones_like(x: Operand, /, *, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones_like(x: Operand, /, dtype: Any = None, *, name: str | None = None) -> Tensor:
     """Ones of the shape of x, and of its dtype unless told.
 
     >>> import staticad as sad
@@ -239,9 +239,9 @@ def eye(
     n_rows: int | Dim,
     n_cols: int | Dim | None = None,
     /,
-    *,
     k: int = 0,
     dtype: Any = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """Ones on the diagonal k, zeros elsewhere; the sizes may be Dims.

@@ -22,8 +22,8 @@ from ..tensor import Tensor
 def var(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     name: str | None = None,
@@ -55,8 +55,8 @@ def var(
 def std(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
+    *,
     correction: float = 0.0,
     keepdims: bool = False,
     name: str | None = None,
@@ -116,9 +116,9 @@ def corrected(count: Any, correction: float) -> Any:
 def average(
     x: Operand,
     /,
-    *,
     axis: Axis = None,
     weights: Operand | None = None,
+    *,
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -164,8 +164,8 @@ def cov(
     x: Operand,
     y: Operand | None = None,
     /,
-    *,
     rowvar: bool = True,
+    *,
     correction: float = 1.0,
     fweights: Operand | None = None,
     aweights: Operand | None = None,
@@ -208,7 +208,7 @@ def cov(
 
 
 def corrcoef(
-    x: Operand, y: Operand | None = None, /, *, rowvar: bool = True, name: str | None = None
+    x: Operand, y: Operand | None = None, /, rowvar: bool = True, *, name: str | None = None
 ) -> Tensor:
     """The correlations of variables: their covariances over the products of their deviations.
 
