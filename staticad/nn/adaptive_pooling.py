@@ -121,7 +121,7 @@ def _windows(size: Size, count: Size) -> tuple[Array, Array]:
     if not isinstance(size, int) or not isinstance(count, int):
         raise ShapeError(
             "the windows follow from sizes that are not known",
-            expected="known sizes, or one window",
+            expected="known sizes, or one window over all of the image",
             found=f"{count} windows over {size} elements",
         )
     if count and not size:
@@ -214,6 +214,12 @@ def _flat(image: Tensor) -> Any:
 
 
 def _largest(image: Tensor) -> Any:
+    if 0 in image.shape[2:]:
+        raise ShapeError(
+            "there is nothing to pool",
+            expected="at least one element along each spatial axis",
+            found=image.describe(),
+        )
     flat = _flat(image)
     place = build("argmax", (flat,), {"axis": 2, "keepdims": True})
     found = build("take_along_axis", (flat, place), {"axis": 2})

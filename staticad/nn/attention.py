@@ -237,6 +237,8 @@ def multi_head_attention(
 
 
 def _projected(x: Any, w: Any, b: Any) -> Any:
+    if w.type.ndim < 2:
+        raise ShapeError("the weights are no matrix", expected="rank 2 or more", found=w.describe())
     y = build("matmul", (x, w))
     return y if b is None else y + b
 

@@ -259,6 +259,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
         "no class",
         lambda g: nn.ctc_loss(f(g, 5, 2, 3), i(g, 2, 2), [5, 5], [2, 2], blank=3),
     ),
+    "a projection by a vector": (
+        ValueError,
+        "no matrix",
+        lambda g: nn.multi_head_attention(*(f(g, 3, 4),) * 3, (*(f(g, 4, 4),) * 3, f(g, 4)), 2),
+    ),
     "tensors of two graphs": (
         sad.GraphError, "graph", lambda g: nn.mse_loss(f(g, 3), f(sad.Graph(), 3)),
     ),

@@ -186,7 +186,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     ),
     "the maximum of nothing": (
         ValueError,
-        "no elements",
+        "nothing to pool",
         lambda: nn.global_max_pool(image(1, 4, 0)),
     ),
     # resampling
@@ -282,6 +282,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
         ValueError,
         "a multiple of 9, 4)",
         lambda: nn.fold(image(1, 12, 9), (4, 4), 3),
+    ),
+    "one window over nothing": (
+        ValueError,
+        "nothing to pool",
+        lambda: nn.adaptive_max_pool2d(image(1, 2, 3, 0), 1),
     ),
     "columns of no image": (
         ValueError,
