@@ -50,7 +50,7 @@ def vector_norm(
     with asking("vector_norm", name):
         (value,) = floating(tensor("vector_norm", x))
         axes = dimensions.axes_of(axis, value.type.ndim)
-        return result(_vector_norm(value, _order(ord), axes, flag("keepdims", keepdims), name))
+        return result(p_norm(value, _order(ord), axes, flag("keepdims", keepdims), name))
 
 
 def matrix_norm(
@@ -109,7 +109,7 @@ def norm(
         several = axis if isinstance(axis, tuple | list) else None if axis is None else (axis,)
         if several is None and ord is None:
             axes = tuple(range(rank))
-            return result(_vector_norm(value, 2.0, axes, flag("keepdims", keepdims), name))
+            return result(p_norm(value, 2.0, axes, flag("keepdims", keepdims), name))
         chosen = (
             list(range(rank)) if several is None else [dimensions.axis_of(a, rank) for a in several]
         )
@@ -126,7 +126,7 @@ def norm(
                 _matrix_norm(value, order, rows, columns, flag("keepdims", keepdims), name)
             )
         order = 2.0 if ord is None else _order(ord)
-        return result(_vector_norm(value, order, (chosen[0],), flag("keepdims", keepdims), name))
+        return result(p_norm(value, order, (chosen[0],), flag("keepdims", keepdims), name))
 
 
 def _order(ord: Any) -> float:
@@ -143,9 +143,10 @@ def _reduced(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, name: str |
     return build(op, (x,), {"axis": axes, "keepdims": keepdims}, label=name)
 
 
-def _vector_norm(
-    x: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None
+def p_norm(
+    x: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None = None
 ) -> Any:
+    """The norm of a vector of inexact numbers; 0 is how many are not 0, and has gradient 0."""
     if order == 2:
         return _reduced("norm", x, axes, keepdims, name)
     if order == 0:

@@ -43,7 +43,6 @@ from .binary import (
 )
 from .classification import cross_entropy, nll_loss
 from .convolution import (
-    conv,
     conv1d,
     conv2d,
     conv3d,
@@ -56,7 +55,7 @@ from .dropout import alpha_dropout, dropout, feature_dropout
 from .embedding import embedding
 from .gated import geglu, glu, swiglu
 from .grid_sampling import affine_grid, grid_sample
-from .layers import dense
+from .layers import conv, dense
 from .margins import (
     cosine_embedding_loss,
     cosine_similarity,
@@ -68,6 +67,8 @@ from .margins import (
     squared_hinge_loss,
     triplet_margin_loss,
 )
+from .max_pooling import max_pool1d, max_pool2d, max_pool3d, max_pool_with_indices, max_unpool
+from .mean_pooling import avg_pool1d, avg_pool2d, avg_pool3d, lp_pool1d, lp_pool2d, lp_pool3d
 from .normalization import (
     group_norm,
     instance_norm,
@@ -91,21 +92,9 @@ from .piecewise import (
     soft_shrink,
     threshold,
 )
-from .pooling import (
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    max_pool_with_indices,
-    max_unpool,
-)
 from .rearranging import channel_shuffle, depth_to_space, space_to_depth
-from .recurrent import gru, gru_cell, lstm, lstm_cell, recurrent_weights, rnn, rnn_cell
+from .recurrent import gru, lstm, recurrent_weights, rnn
+from .recurrent_cells import gru_cell, lstm_cell, rnn_cell
 from .regression import (
     gaussian_nll_loss,
     huber_loss,

@@ -19,8 +19,8 @@ from ..ops.sources import ones, zeros
 from ..options import number
 from ..tensor import Tensor
 from ..variable import Variable
-from .floats import floats, wide_dtype, widened
-from .normalization import along, check_fits, fitted, normalized, scaled
+from .floats import wide_dtype, widened
+from .normalization import along, check_fits, fitted, normalized, operands, scaled
 from .training import chosen, switch
 
 __all__ = ["batch_norm", "batch_norm_infer"]
@@ -128,16 +128,14 @@ def batch_norm_infer(
 
 def _operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any, Any]:
     """x, gain and bias in one dtype, x of rank 2 or more; None stays."""
-    given = [v for v in (gain, bias) if v is not None]
-    value, *others = floats(asked, x, *given)
+    value, scale, shift = operands(asked, x, gain, bias)
     if value.ndim < 2:
         raise ShapeError(
             "there is no axis of examples",
             expected="a tensor of rank 2 or more",
             found=value.describe(),
         )
-    scale = others.pop(0) if gain is not None else None
-    return value, scale, others.pop(0) if bias is not None else None
+    return value, scale, shift
 
 
 def _states(

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema import dims
 from staticad_schema.errors import ShapeError
 from staticad_schema.sites import asking
 
 from .. import dimensions, methods
 from ..building import build
-from ..operands import Operand, graph_of, result, tensor
+from ..operands import Operand, result
 from ..options import flag
 from ..tensor import Tensor
 from .floats import widened
-from .reduction import Reduction, check_reduction, of_one_shape, reduced
+from .reduction import Reduction, broadcasting, check_reduction, of_one_shape, reduced
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"]
 __all__ += ["multilabel_soft_margin_loss", "soft_margin_loss"]
@@ -80,28 +79,15 @@ def binary_cross_entropy_with_logits(
     asked = "binary_cross_entropy_with_logits"
     with asking(asked, name):
         x, y = of_one_shape(asked, BOTH, logits, target)
-        factor = _positive(asked, pos_weight, x)
+        factor = _factor(asked, "weights of positive targets", pos_weight, x)
         wide, t = widened(x, y)
         losses = _with_logits(wide, t, factor)
         return reduced(asked, losses, weights, reduction, name, x.dtype)
 
 
-def _positive(asked: str, pos_weight: Operand | None, x: Tensor) -> Any:
-    if pos_weight is None:
-        return None
-    given = pos_weight if isinstance(pos_weight, Tensor) else x.coerce(pos_weight)
-    factor = tensor(asked, given, graph_of(asked, x)).astype(x.dtype)
-    lead = x.ndim - factor.ndim
-    if lead < 0 or any(
-        a != 1 and dims.same_size(a, b) is False
-        for a, b in zip(factor.shape, x.shape[lead:], strict=True)
-    ):
-        raise ShapeError(
-            "pos_weight does not fit",
-            expected=f"a shape that broadcasts to {x.type}",
-            found=factor.describe(),
-        )
-    return widened(factor)[0]
+def _factor(asked: str, what: str, given: Operand | None, x: Tensor) -> Any:
+    """What losses are multiplied by, in the dtype that they compute in; or None."""
+    return None if given is None else widened(broadcasting(asked, what, given, x))[0]
 
 
 def _with_logits(x: Any, y: Any, positive: Any) -> Any:
@@ -208,7 +194,7 @@ def multilabel_soft_margin_loss(
     with asking(asked, name):
         x, y = of_one_shape(asked, ("the logits", "the target"), logits, target)
         place = dimensions.axes_of(-1, x.ndim)
-        factor = _positive(asked, class_weights, x)
+        factor = _factor(asked, "class weights", class_weights, x)
         wide, t = widened(x, y)
         losses = _with_logits(wide, t, None)
         losses = losses if factor is None else losses * factor

@@ -1,26 +1,19 @@
-"""Convolution, transposed convolution, and a layer of it with variables of its own."""
+"""Convolution and transposed convolution."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.dims import Shape
-from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
+from staticad_schema.errors import ArgumentError, ShapeError
 from staticad_schema.ops.windows import extent
 from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOATING
 
-from .. import dimensions, methods, random
+from .. import dimensions, methods
 from ..building import build, renamed
-from ..current import scope
-from ..graph import Graph
-from ..operands import Operand, result, tensor, tensors
-from ..ops.sources import zeros
-from ..options import flag
+from ..operands import Operand, result, tensors
 from ..tensor import Tensor
 from .spatial import Each, Padding, check_image, each, explicit_pairs, halves, is_word, pairs
 
@@ -48,7 +41,7 @@ def conv1d(
     array([[[-1., -2., -4.]]], dtype=float32)
     """
     with asking("conv1d", name):
-        return _conv(1, x, weights, bias, stride, padding, dilation, groups, name)
+        return convolved(1, x, weights, bias, stride, padding, dilation, groups, name)
 
 
 def conv2d(
@@ -85,7 +78,7 @@ def conv2d(
              [20.5, 24.5]]]], dtype=float32)
     """
     with asking("conv2d", name):
-        return _conv(2, x, weights, bias, stride, padding, dilation, groups, name)
+        return convolved(2, x, weights, bias, stride, padding, dilation, groups, name)
 
 
 def conv3d(
@@ -111,20 +104,21 @@ def conv3d(
     ((1, 3, 4, 4, 4), array(54., dtype=float32))
     """
     with asking("conv3d", name):
-        return _conv(3, x, weights, bias, stride, padding, dilation, groups, name)
+        return convolved(3, x, weights, bias, stride, padding, dilation, groups, name)
 
 
-def _conv(
+def convolved(
     rank: int, x: Operand, weights: Operand, bias: Operand | None, stride: Each, padding: Padding,
     dilation: Each, groups: int, name: str | None,
 ) -> Tensor:  # fmt: skip
+    """The convolution over `rank` spatial axes."""
     image, w, b = _operands(rank, x, weights, bias)
     strides, steps = each("stride", stride, rank), each("dilation", dilation, rank)
     attributes = {
         "strides": strides,
         "padding": pairs(padding, image.shape[2:], w.shape[2:], strides, steps),
         "dilation": steps,
-        "groups": _groups(groups),
+        "groups": group_count(groups),
     }
     return _plus_bias(build("conv", (image, w), attributes), b, w.shape[0], name)
 
@@ -145,7 +139,8 @@ def _operands(
     return image, w, rest[0] if rest else None
 
 
-def _groups(groups: Any) -> int:
+def group_count(groups: Any) -> int:
+    """How many groups of channels.  Raises UsageError, ArgumentError."""
     count = dimensions.integer(groups)
     if count < 1:
         raise ArgumentError("groups is below 1", expected="1 or more", found=str(count))
@@ -275,7 +270,7 @@ def _transpose(
             found=w.describe(),
         )
     reach = [extent(k, d) for k, d in zip(w.shape[2:], steps, strict=True)]
-    count = _groups(groups)
+    count = group_count(groups)
     if isinstance(w.shape[0], int) and w.shape[0] % count:
         raise ShapeError(
             "the channels do not fall into groups",
@@ -309,80 +304,3 @@ def _check_sizes(shape: Shape, image: Tensor) -> None:
             expected="sizes of at least 0",
             found=f"{shape_text(shape)}, from {image.describe()}",
         )
-
-
-# ------------------------------------------------------------------ layer
-
-
-def conv(
-    x: Operand,
-    filters: int,
-    kernel_size: Each,
-    *,
-    stride: Each = 1,
-    padding: Padding = 0,
-    dilation: Each = 1,
-    groups: int = 1,
-    activation: Callable[[Tensor], Tensor] | None = None,
-    use_bias: bool = True,
-    name: str | None = None,
-) -> Tensor:
-    """A convolution over all axes behind the first two, with variables `name/weights` and
-    `name/bias`.
-
-    x: floats, (batch, channels, *sizes) with one to three spatial axes and known channels.
-    filters: the number of outputs.  activation: a function such as sad.nn.relu.  The others as
-    for `conv2d`.  The weights begin uniform with variance 2 / (inputs + outputs) of a window
-    (Glorot and Bengio 2010), the bias with zeros.
-
-    >>> import staticad as sad
-    >>> with sad.Graph(seed=0) as graph:
-    ...     x = sad.placeholder("float32", ("batch", 3, 32, 32), name="x")
-    ...     h = sad.nn.conv(x, 8, 3, padding="same", activation=sad.nn.relu, name="first")
-    >>> h.shape, graph.variables["first/weights"].shape
-    ((Dim('batch'), 8, 32, 32), (8, 3, 3, 3))
-    """
-    with asking("conv", name):
-        image = tensor("conv", x)
-        rank = image.ndim - 2
-        if not 1 <= rank <= 3:
-            raise ShapeError(
-                "not one to three spatial axes",
-                expected="rank 3 to 5: (batch, channels, *sizes)",
-                found=image.describe(),
-            )
-        if image.type.kind not in FLOATING:
-            raise DTypeError(
-                "not floating",
-                expected="a floating dtype",
-                found=image.describe(),
-                hint="use .astype('float32')",
-            )
-        flag("use_bias", use_bias)
-        if activation is not None and not callable(activation):
-            raise UsageError(
-                "an activation is a function of tensors",
-                expected="a function such as sad.nn.relu, or None",
-                found=f"{activation!r:.80}, a {type(activation).__name__}",
-            )
-        channels, outputs, count = image.shape[1], dimensions.integer(filters), _groups(groups)
-        if not isinstance(channels, int) or channels % count or outputs % count or outputs < 1:
-            raise ShapeError(
-                "channels and filters do not fall into groups",
-                expected=f"known channels, and filters, that are multiples of {count}",
-                found=f"{image.describe()} and {outputs} filters",
-            )
-        kernel = each("kernel size", kernel_size, rank)
-        graph = image.graph
-        assert isinstance(graph, Graph)
-        with graph, scope(graph.free_scope("conv", "weights") if name is None else name):
-            shape = (outputs, channels // count, *kernel)
-            window = math.prod(kernel)
-            limit = math.sqrt(6.0 / max((channels + outputs) // count * window, 1))
-            start = random.uniform(shape, -limit, limit, dtype=image.dtype)
-            weights = graph.variable(start, name="weights")
-            bias = (
-                graph.variable(zeros(outputs, dtype=image.dtype), name="bias") if use_bias else None
-            )
-            y = _conv(rank, image, weights, bias, stride, padding, dilation, count, None)
-            return y if activation is None else result(activation(y))

@@ -12,12 +12,12 @@ from staticad_schema.sites import asking
 
 from .. import dimensions, methods
 from ..building import build
+from ..linalg.norms import p_norm
 from ..operands import Operand, graph_of, result, tensor
 from ..options import choice, flag, number
 from ..tensor import Tensor
 from .classification import at_labels, class_shares, integer_labels
 from .floats import float_tensor, floats, widened
-from .normalization import p_norm
 from .reduction import Reduction, of_one_shape, reduced
 
 __all__ = ["cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "hinge_loss"]
@@ -196,9 +196,9 @@ def pairwise_distance(
     first: Operand,
     second: Operand,
     /,
-    *,
     p: float = 2.0,
     epsilon: float = 1e-6,
+    *,
     axis: int = -1,
     keepdims: bool = False,
     name: str | None = None,
@@ -230,7 +230,7 @@ def _distance(a: Any, b: Any, p: float, epsilon: float, axis: int) -> Any:
     order, small = number("p", p, least=1, finite=False), number("epsilon", epsilon, least=0)
     difference = a - b + small
     place = dimensions.axis_of(axis, difference.type.ndim)
-    return p_norm(difference, order, (place,))
+    return p_norm(difference, order, (place,), True)
 
 
 def triplet_margin_loss(
@@ -276,9 +276,9 @@ def cosine_similarity(
     first: Operand,
     second: Operand,
     /,
-    *,
     axis: int = -1,
     epsilon: float = 1e-8,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The cosine of the angle between vectors along `axis`, of tensors that broadcast.
@@ -305,7 +305,7 @@ def _cosine(a: Any, b: Any, axis: int, epsilon: float) -> Any:
 
     def unit(x: Any) -> Any:
         place = dimensions.axis_of(axis, x.type.ndim)
-        length = build("maximum", (p_norm(x, 2.0, (place,)), x.coerce(small)))
+        length = build("maximum", (p_norm(x, 2.0, (place,), True), x.coerce(small)))
         return x / length
 
     products = unit(a) * unit(b)

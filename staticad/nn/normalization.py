@@ -16,6 +16,7 @@ from staticad_schema.sites import asking
 from .. import dimensions, methods
 from ..building import build, renamed
 from ..dimensions import Axis
+from ..linalg.norms import p_norm
 from ..operands import Operand, result
 from ..options import number
 from ..tensor import Tensor
@@ -47,7 +48,7 @@ def layer_norm(
            [-1.,  1.]], dtype=float32)
     """
     with asking("layer_norm", name):
-        value, scale, shift = _operands("layer_norm", x, gain, bias)
+        value, scale, shift = operands("layer_norm", x, gain, bias)
         y = normalized(value, dimensions.axes_of(axis, value.ndim), epsilon)
         return result(renamed(fitted(scaled(y, scale, shift), value), name))
 
@@ -73,7 +74,7 @@ def rms_norm(
     array([[ 1.,  1., -1.,  1.]], dtype=float32)
     """
     with asking("rms_norm", name):
-        value, scale, shift = _operands("rms_norm", x, gain, bias)
+        value, scale, shift = operands("rms_norm", x, gain, bias)
         axes = dimensions.axes_of(axis, value.ndim)
         small = number("epsilon", epsilon, least=0)
         (wide,) = widened(value)
@@ -106,7 +107,7 @@ def group_norm(
     array([[-1.,  1., -1.,  1.]], dtype=float32)
     """
     with asking("group_norm", name):
-        value, scale, shift = _operands("group_norm", x, gain, bias)
+        value, scale, shift = operands("group_norm", x, gain, bias)
         place = features_axis(value, axis)
         count = dimensions.integer(groups)
         features = value.shape[place]
@@ -147,7 +148,7 @@ def instance_norm(
             [-1.,  1.]]], dtype=float32)
     """
     with asking("instance_norm", name):
-        value, scale, shift = _operands("instance_norm", x, gain, bias)
+        value, scale, shift = operands("instance_norm", x, gain, bias)
         place = features_axis(value, axis)
         axes = tuple(a for a in range(1, value.ndim) if a != place)
         if not axes:
@@ -164,9 +165,9 @@ def instance_norm(
 def normalize(
     x: Operand,
     /,
-    *,
     p: float = 2.0,
     axis: Axis = -1,
+    *,
     epsilon: float = 1e-12,
     name: str | None = None,
 ) -> Tensor:
@@ -188,7 +189,7 @@ def normalize(
         small = number("epsilon", epsilon, least=0)
         order = number("p", p, least=1, finite=False)
         (wide,) = widened(value)
-        length = build("maximum", (p_norm(wide, order, axes), wide.coerce(small)))
+        length = build("maximum", (p_norm(wide, order, axes, True), wide.coerce(small)))
         return result(methods.cast(build("divide", (wide, length)), value.dtype, name))
 
 
@@ -214,23 +215,6 @@ def weight_norm(
 
 
 # ------------------------------------------------------------------ parts
-
-
-def p_norm(x: Any, p: float, axes: tuple[int, ...]) -> Any:
-    """The p-norm along axes that stay, with gradient 0 at 0."""
-    along_axes = {"axis": axes, "keepdims": True}
-    if p == 2:
-        return build("norm", (x,), along_axes)
-    size = build("abs", (x,))
-    if p == 1:
-        return build("sum", (size,), along_axes)
-    if p == float("inf"):
-        return build("max", (size,), along_axes)
-    total = build("sum", (size**p,), along_axes)
-    # A root's slope at 0 is infinite: of nothing but zeros that of 1 is taken, then dropped.
-    flat = build("equal", (total, 0))
-    root = build("where", (flat, total.coerce(1.0), total)) ** (1 / p)
-    return build("where", (flat, total.coerce(0.0), root))
 
 
 def normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
@@ -272,7 +256,7 @@ def along(x: Any, axis: int, like: Tensor) -> Any:
     return build("reshape", (x,), {"shape": shape})
 
 
-def _operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any, Any]:
+def operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any, Any]:
     """x, gain and bias in one dtype; None stays."""
     given = [v for v in (gain, bias) if v is not None]
     value, *others = floats(asked, x, *given)

@@ -1,18 +1,15 @@
-"""Recurrent networks, unrolled: one step, and all steps of sequences of a known length.
+"""Recurrent networks, unrolled: all steps of sequences of a known length, and their weights.
 
-The weights of a layer are a tuple (wi, wh) or, with biases, (wi, wh, bi, bh): a step computes
-x @ wi.T + bi + h @ wh.T + bh.  wi: [gates units, inputs], wh: [gates units, units], the gates one
-behind the other, in the order that each function states; this is the layout of torch and of cuDNN.
+Weights and steps are those of `recurrent_cells`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from staticad_schema import dims
-from staticad_schema.errors import ArgumentError, ShapeError
+from staticad_schema.errors import ShapeError
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
@@ -22,88 +19,21 @@ from ..graph import Graph
 from ..operands import Operand, result
 from ..options import choice, flag
 from ..tensor import Tensor
-from .floats import float_tensor, floats
+from .floats import float_tensor
+from .recurrent_cells import (
+    GATES,
+    Activation,
+    Step,
+    Weights,
+    activation_of,
+    added,
+    fitting,
+    gru_step,
+    lstm_step,
+    rnn_step,
+)
 
-__all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "recurrent_weights", "rnn", "rnn_cell"]
-
-Activation = Literal["tanh", "relu"]
-Weights = tuple[Operand, ...] | list[Operand]
-
-GATES = {"rnn": 1, "lstm": 4, "gru": 3}
-
-
-def rnn_cell(
-    x: Operand,
-    h: Operand,
-    weights: Weights,
-    *,
-    activation: Activation = "tanh",
-    name: str | None = None,
-) -> Tensor:
-    """The next state: activation(x @ wi.T + bi + h @ wh.T + bh) (Elman 1990).
-
-    x: floats [..., inputs].  h: [..., units].  weights: (wi, wh) or (wi, wh, bi, bh), of
-    [units, inputs], [units, units], [units], [units].  activation: "tanh" or "relu".
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     h = sad.nn.rnn_cell([[1.0, 2.0]], [[0.0]], ([[1.0, 1.0]], [[1.0]]), activation="relu")
-    >>> sad.Session(graph).run(h)
-    array([[3.]], dtype=float32)
-    """
-    with asking("rnn_cell", name):
-        value, state, *given = _operands("rnn_cell", 1, (x, h), weights)
-        step = _rnn_step(_activation(activation), given)
-        return result(renamed(step(_inputs(value, given), (state,))[0], name))
-
-
-def lstm_cell(
-    x: Operand,
-    h: Operand,
-    c: Operand,
-    weights: Weights,
-    *,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor]:
-    """(next h, next c) (Hochreiter and Schmidhuber 1997; Gers et al. 2000).
-
-    The gates are i, f, g, o: c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c').
-    x: floats [..., inputs].  h, c: [..., units].  weights: (wi, wh) or (wi, wh, bi, bh), of
-    [4 units, inputs], [4 units, units], [4 units], [4 units].
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     weights = sad.zeros((4, 2)), sad.zeros((4, 1))
-    ...     h, c = sad.nn.lstm_cell([[1.0, 2.0]], [[0.0]], [[4.0]], weights)
-    >>> sad.Session(graph).run(c)
-    array([[2.]], dtype=float32)
-    """
-    with asking("lstm_cell", name):
-        value, h_state, c_state, *given = _operands("lstm_cell", 4, (x, h, c), weights)
-        step = _lstm_step(given)
-        new_h, new_c = step(_inputs(value, given), (h_state, c_state))
-        return result(renamed(new_h, name)), result(new_c)
-
-
-def gru_cell(x: Operand, h: Operand, weights: Weights, *, name: str | None = None) -> Tensor:
-    """The next state of a gated recurrent unit (Cho et al. 2014), as torch and cuDNN have it.
-
-    The gates are r, z, n: with i = x @ wi.T + bi and s = h @ wh.T + bh, r = sigmoid(i_r + s_r),
-    z = sigmoid(i_z + s_z), n = tanh(i_n + r s_n), and h' = (1 - z) n + z h.
-    x: floats [..., inputs].  h: [..., units].  weights: (wi, wh) or (wi, wh, bi, bh), of
-    [3 units, inputs], [3 units, units], [3 units], [3 units].
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     weights = sad.zeros((3, 2)), sad.zeros((3, 1))
-    ...     h = sad.nn.gru_cell([[1.0, 2.0]], [[4.0]], weights)
-    >>> sad.Session(graph).run(h)
-    array([[2.]], dtype=float32)
-    """
-    with asking("gru_cell", name):
-        value, state, *given = _operands("gru_cell", 3, (x, h), weights)
-        step = _gru_step(given)
-        return result(renamed(step(_inputs(value, given), (state,))[0], name))
+__all__ = ["gru", "lstm", "recurrent_weights", "rnn"]
 
 
 def rnn(
@@ -130,9 +60,9 @@ def rnn(
     array([[6.]], dtype=float32)
     """
     with asking("rnn", name):
-        make = _activation(activation)
+        make = activation_of(activation)
         ys, last = _unrolled(
-            "rnn", lambda w: _rnn_step(make, w), x, weights, (h,), batch_first, reverse
+            "rnn", lambda w: rnn_step(make, w), x, weights, (h,), batch_first, reverse
         )
         return result(renamed(ys, name)), result(last[0])
 
@@ -161,7 +91,7 @@ def lstm(
     ((7, 2, 5), (2, 5), (2, 5))
     """
     with asking("lstm", name):
-        ys, last = _unrolled("lstm", _lstm_step, x, weights, (h, c), batch_first, reverse)
+        ys, last = _unrolled("lstm", lstm_step, x, weights, (h, c), batch_first, reverse)
         return result(renamed(ys, name)), result(last[0]), result(last[1])
 
 
@@ -188,7 +118,7 @@ def gru(
     ((2, 7, 5), (2, 5))
     """
     with asking("gru", name):
-        ys, last = _unrolled("gru", _gru_step, x, weights, (h,), batch_first, reverse)
+        ys, last = _unrolled("gru", gru_step, x, weights, (h,), batch_first, reverse)
         return result(renamed(ys, name)), result(last[0])
 
 
@@ -230,132 +160,6 @@ def recurrent_weights(
         return tuple(made)
 
 
-# ------------------------------------------------------------------ steps
-
-# From what the inputs add to the gates, and the states, to the next states.
-Step = Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]
-
-
-def _activation(name: str) -> Callable[[Any], Any]:
-    choice("activation", name, get_args(Activation))
-    return lambda x: build(name, (x,))
-
-
-def _sigmoid(x: Any) -> Any:
-    return build("sigmoid", (x,))
-
-
-def _tanh(x: Any) -> Any:
-    return build("tanh", (x,))
-
-
-def _turned(w: Any) -> Any:
-    return build("permute_dims", (w,), {"axes": (1, 0)})
-
-
-def _inputs(x: Any, weights: list[Any]) -> Any:
-    """x @ wi.T + bi."""
-    y = build("matmul", (x, _turned(weights[0])))
-    return y if len(weights) == 2 else y + weights[2]
-
-
-def _recurrence(weights: list[Any]) -> Callable[[Any], Any]:
-    """h @ wh.T + bh."""
-    turned = _turned(weights[1])
-
-    def product(h: Any) -> Any:
-        y = build("matmul", (h, turned))
-        return y if len(weights) == 2 else y + weights[3]
-
-    return product
-
-
-def _split(x: Any, parts: int) -> list[Any]:
-    size = x.type.shape[-1] // parts
-    lead = ((None, None, 1),) * (x.type.ndim - 1)
-    return [
-        build("slice", (x,), {"slices": (*lead, (k * size, (k + 1) * size, 1))})
-        for k in range(parts)
-    ]
-
-
-def _rnn_step(activation: Callable[[Any], Any], weights: list[Any]) -> Step:
-    recur = _recurrence(weights)
-
-    def step(gates: Any, states: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (activation(gates + recur(states[0])),)
-
-    return step
-
-
-def _lstm_step(weights: list[Any]) -> Step:
-    recur = _recurrence(weights)
-
-    def step(gates: Any, states: tuple[Any, ...]) -> tuple[Any, ...]:
-        h, c = states
-        i, f, g, o = _split(gates + recur(h), 4)
-        c = _sigmoid(f) * c + _sigmoid(i) * _tanh(g)
-        return _sigmoid(o) * _tanh(c), c
-
-    return step
-
-
-def _gru_step(weights: list[Any]) -> Step:
-    recur = _recurrence(weights)
-
-    def step(gates: Any, states: tuple[Any, ...]) -> tuple[Any, ...]:
-        (h,) = states
-        (ir, iz, inew), (sr, sz, snew) = _split(gates, 3), _split(recur(h), 3)
-        z = _sigmoid(iz + sz)
-        n = _tanh(inew + _sigmoid(ir + sr) * snew)
-        return ((1 - z) * n + z * h,)
-
-    return step
-
-
-# ------------------------------------------------------------------ checks and sequences
-
-
-def _operands(asked: str, gates: int, given: tuple[Any, ...], weights: Any) -> list[Any]:
-    """Inputs, states and weights in one dtype, of shapes that fit.  Raises GraphError."""
-    if not isinstance(weights, tuple | list) or len(weights) not in (2, 4):
-        raise ArgumentError(
-            "not the weights of a layer",
-            expected="(wi, wh) or (wi, wh, bi, bh)",
-            found=f"{weights!r:.80}",
-        )
-    ready = list(floats(asked, *given, *weights))
-    x, *states = ready[: len(given)]
-    wi, wh, *biases = ready[len(given) :]
-    if wi.ndim != 2 or wh.ndim != 2 or any(b.ndim != 1 for b in biases) or not x.ndim:
-        raise ShapeError(
-            "weights of another rank",
-            expected=f"wi [{gates} units, inputs], wh [{gates} units, units], vectors bi and bh",
-            found=", ".join(w.describe() for w in (wi, wh, *biases)),
-        )
-    rows, units = wh.shape
-    if not isinstance(rows, int) or not isinstance(units, int):
-        raise ShapeError(
-            "the number of units is not known", expected="known sizes", found=wh.describe()
-        )
-    wanted = [
-        ("wh", wh, (gates * units, units)),
-        ("wi", wi, (gates * units, x.shape[-1])),
-        *((f"b{'ih'[k]}", b, (gates * units,)) for k, b in enumerate(biases)),
-        *(("a state", s, (*s.shape[:-1], units)) for s in states),
-    ]
-    for label, tensor, shape in wanted:
-        if len(tensor.shape) != len(shape) or any(
-            dims.same_size(a, b) is False for a, b in zip(tensor.shape, shape, strict=True)
-        ):
-            raise ShapeError(
-                f"{label} does not fit",
-                expected=f"shape ({', '.join(map(str, shape))}), for x {x.type} and wh {wh.type}",
-                found=tensor.describe(),
-            )
-    return ready
-
-
 def _unrolled(
     asked: str,
     make_step: Callable[[list[Any]], Step],
@@ -378,7 +182,7 @@ def _unrolled(
             found=value.describe(),
         )
     given = [s for s in states if s is not None]
-    value, *rest = _operands(asked, GATES[asked], (value, *given), weights)
+    value, *rest = fitting(asked, GATES[asked], (value, *given), weights)
     ready, arrays = rest[: len(given)], rest[len(given) :]
     for state in ready:
         if state.type.ndim != 2:
@@ -400,7 +204,7 @@ def _unrolled(
             current.append(next(begin))
     step = make_step(arrays)
     # What the inputs add, for all steps in one product.
-    gates = _inputs(value, arrays)
+    gates = added(value, arrays)
     states_now: tuple[Any, ...] = tuple(current)
     seen: list[Any] = []
     steps = range(value.shape[axis])

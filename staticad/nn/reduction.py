@@ -67,7 +67,7 @@ def reduced(
     (wide,) = widened(losses)
     share = None
     if weights is not None:
-        share = _weights(asked, weights, wide)
+        share = broadcasting(asked, "weights", weights, wide)
         wide = build("multiply_no_nan", (wide, share))
     if reduction == "none":
         return result(methods.cast(wide, dtype, name))
@@ -86,21 +86,19 @@ def mass(losses: Any, weights: Any) -> Any:
     return methods.reduce("sum", spread, None, False)
 
 
-def _weights(asked: str, weights: Operand, losses: Any) -> Any:
-    """The weights in the losses' dtype, of a shape that broadcasts to theirs."""
-    graph = graph_of(asked, losses)
-    if not isinstance(weights, Tensor):
-        weights = losses.coerce(weights)
-    share = tensor(asked, weights, graph)
-    lead = losses.type.ndim - share.ndim
+def broadcasting(asked: str, what: str, given: Operand, like: Any) -> Any:
+    """A tensor of the dtype of `like`, of a shape that broadcasts to it.  Raises GraphError."""
+    made = given if isinstance(given, Tensor) else like.coerce(given)
+    share = tensor(asked, made, graph_of(asked, like))
+    lead = like.type.ndim - share.ndim
     fits = lead >= 0 and all(
         a == 1 or dims.same_size(a, b) is not False
-        for a, b in zip(share.shape, losses.type.shape[lead:], strict=True)
+        for a, b in zip(share.shape, like.type.shape[lead:], strict=True)
     )
     if not fits:
         raise ShapeError(
-            "the weights do not fit the losses",
-            expected=f"a shape that broadcasts to {losses.type}",
+            f"the {what} do not fit the losses",
+            expected=f"a shape that broadcasts to {like.type}",
             found=share.describe(),
         )
-    return share.astype(losses.type.dtype)
+    return share.astype(like.type.dtype)
