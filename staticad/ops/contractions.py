@@ -110,7 +110,7 @@ def agreeing(a: Tensor, k: int, b: Tensor, n: int) -> Tensor:
             found=f"size {size}, axis {n} of {b.describe()}",
         )
     shape = (*b.shape[:n], wanted, *b.shape[n + 1 :])
-    return b if same else result(build("reshape", (b,), {"shape": shape}))
+    return b if same else result(build("expect_shape", (b,), {"shape": shape}))
 
 
 def outer(x1: Operand, x2: Operand, /, *, name: str | None = None) -> Tensor:

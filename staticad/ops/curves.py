@@ -16,6 +16,9 @@ from ..operands import Operand, result, tensor, tensors
 from ..options import flag
 from ..tensor import Tensor
 
+# Orders of differences along an axis of unknown size: each is a node.
+_MOST = 1000
+
 
 def diff(
     x: Operand,
@@ -54,6 +57,16 @@ def diff(
         whole: Any = value
         if more:
             whole = build("concat", (*before, value, *parts), {"axis": place})
+        size = whole.type.shape[place]
+        if isinstance(size, int):
+            # Of fewer elements there are no further differences.
+            times = min(times, size)
+        elif times > _MOST:
+            raise ArgumentError(
+                "so many differences along an axis of unknown size",
+                expected=f"{_MOST} or less",
+                found=str(times),
+            )
         # The first difference is rounded by its op.
         dtype, whole = whole.type.dtype, methods.widened(whole) if times > 1 else whole
         for _ in range(times):
@@ -236,14 +249,12 @@ def vander(
         if not isinstance(count, int):
             raise UsageError("not a count", expected="n as an int", found=str(count))
         column = methods.widened(methods.reshape(value, (-1, 1)))
-        power = build("broadcast_to", (column.coerce(1),), {"shape": column.type.shape})
-        columns = []
-        for _ in range(count):
-            columns.append(power)
-            power = power * column if len(columns) > 1 else column
-        if not columns:
-            empty = build("broadcast_to", (column,), {"shape": (value.shape[0], 0)})
-            return result(methods.cast(empty, value.dtype, name))
-        ordered = columns if flag("increasing", increasing) else columns[::-1]
-        matrix = build("concat", ordered, {"axis": 1})
+        one = build("broadcast_to", (column.coerce(1),), {"shape": column.type.shape})
+        shape = (value.shape[0], max(count - 1, 0))
+        factors = build("broadcast_to", (column,), {"shape": shape})
+        if count:
+            factors = build("concat", (one, factors), {"axis": 1})
+        matrix = build("cumulative_prod", (factors,), {"axis": 1, "reverse": False})
+        if not flag("increasing", increasing):
+            matrix = build("flip", (matrix,), {"axis": (1,)})
         return result(methods.cast(matrix, value.dtype, name))

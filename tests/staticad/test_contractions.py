@@ -227,3 +227,15 @@ def test_axes_that_are_summed_do_not_broadcast(f: Function, shapes: Any, bad: An
         y = f(*xs)
     with sad.Session(graph) as session, pytest.raises(sad.StaticadError):
         session.run(y, {x: np.ones(shape) for x, shape in zip(xs, bad, strict=True)})
+
+
+def test_sizes_that_differ_are_found_where_there_are_no_elements() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (3, 4), name="x")
+        y = sad.placeholder("float32", ("n", "m"), name="y")
+        z = sad.tensordot(x, y, axes=1)
+    with sad.Session(graph) as session:
+        for shape in ((5, 0), (5, 2)):
+            with pytest.raises(sad.ShapeError, match="y"):
+                session.run(z, {x: np.zeros((3, 4)), y: np.zeros(shape)})
+        assert session.run(z, {x: np.zeros((3, 4)), y: np.zeros((4, 0))}).shape == (3, 0)

@@ -28,6 +28,12 @@ def test_diff(n: int, axis: int) -> None:
     check_slope(lambda x: sad.diff(x, n=n, axis=axis), x)
 
 
+def test_differences_end_where_there_are_no_elements_left() -> None:
+    x = normal(3)
+    assert value(lambda x: sad.diff(x, n=3), x).shape == (0,)
+    assert value(lambda x: sad.diff(x, n=10**9), x).shape == (0,)
+
+
 def test_diff_with_more_before_and_behind() -> None:
     x, before, behind = normal(4, 3), normal(4, 2), normal(4, 1)
     for n in (0, 1, 2):

@@ -240,6 +240,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     # curves
     "diff of a scalar": (ValueError, "no axis", lambda: sad.diff(of())),
     "diff of a negative order": (ValueError, "negative order", lambda: sad.diff(of(3), n=-1)),
+    "diff of an order beyond use": (ValueError, "so many", lambda: sad.diff(of("n"), n=10**9)),
     "diff of half an order": (TypeError, "integer", lambda: sad.diff(of(3), n=as_any(0.5))),
     "diff with another rank": (ValueError, "rank", lambda: sad.diff(of(3, 2), prepend=of(2))),
     "trapezoid with other places": (
