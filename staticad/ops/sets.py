@@ -185,8 +185,9 @@ def _is_in(x: Any, others: Any) -> Any:
         # NaN, which is above all, is equal to nothing.
         there = build("take", (ordered, build("minimum", (at, count - 1))), {"axis": 0})
         return build("equal", (x, there))
-    each = build("equal", (reshaped(x, (*x.type.shape, 1)), others))
-    return build("any", (each,), {"axis": (x.type.ndim,), "keepdims": False})
+    # NumPy reduces a short axis quickly only where it is the first.
+    each = build("equal", (x, reshaped(others, (count, *(1,) * x.type.ndim))))
+    return build("any", (each,), {"axis": (0,), "keepdims": False})
 
 
 def intersect1d(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:

@@ -249,13 +249,18 @@ def scatter_set(x: Operand, updates: Operand, *indices: Operand, axes: Ints) -> 
     return x
 
 
+def combined(ufunc: Any, out: Array, rows: Array, updates: Array, axes: Ints) -> Array:
+    """`out` with the updates combined with their places one by one, in row-major order."""
+    # On single elements a ufunc's `at` is several times as fast as on whole rows.
+    width = math.prod(out.shape[len(axes) :])
+    places = rows if width == 1 else (rows[:, None] * width + np.arange(width)).reshape(-1)
+    ufunc.at(out.reshape(-1), places, updates.reshape(-1))
+    return np.moveaxis(out, range(len(axes)), axes)
+
+
 def _scatter_add(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
     out, rows = rows_of(x, indices, axes)
-    # add.at on single elements is five times as fast as on whole rows.
-    width = math.prod(out.shape[len(axes) :])
-    places = rows[:, None] * width + np.arange(width)
-    np.add.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
-    return np.moveaxis(out, range(len(axes)), axes)
+    return combined(np.add, out, rows, updates, axes)
 
 
 def _grad_scatter_add(operands: Sequence[Any], out: Any, g: Any, *, axes: Ints) -> tuple[Any, ...]:

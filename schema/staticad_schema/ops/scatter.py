@@ -21,6 +21,7 @@ from .comparison import equal
 from .index import (
     batch_scatter,
     check_indexed,
+    combined,
     gather,
     rows_of,
     scatter_add,
@@ -30,15 +31,6 @@ from .index import (
 from .pointwise import pushed, scaled, select
 from .scan import linear_recurrence, shifted
 from .shape import broadcast_to, reshape, zeros
-
-
-def _combined(ufunc: Any, out: Array, rows: Array, updates: Array, axes: Ints) -> Array:
-    """`out` with the updates combined with their places one by one, in row-major order."""
-    # On single elements a ufunc's `at` is several times as fast as on whole rows.
-    width = math.prod(out.shape[len(axes) :])
-    places = rows[:, None] * width + np.arange(width)
-    ufunc.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
-    return np.moveaxis(out, range(len(axes)), axes)
 
 
 def _check(kinds: frozenset[str], operands: Sequence[Operand], axes: Ints) -> Operand:
@@ -60,7 +52,7 @@ def _extremum(ufunc: Any, last: Callable[[np.iinfo[Any]], int], infinite: float)
         if not include_self:
             worst = last(np.iinfo(x.dtype)) if x.dtype.kind in "iu" else infinite
             out.reshape(-1, math.prod(out.shape[len(axes) :]) or 1)[rows] = worst
-        return _combined(ufunc, out, rows, updates, axes)
+        return combined(ufunc, out, rows, updates, axes)
 
     return meaning
 
@@ -189,7 +181,7 @@ def _products_of_others(operands: Sequence[Any], axes: Ints) -> Any:
 
 
 def _multiplied(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
-    return _combined(np.multiply, *rows_of(x, indices, axes), updates, axes)
+    return combined(np.multiply, *rows_of(x, indices, axes), updates, axes)
 
 
 def _product_of_updates(operands: Sequence[Any], axes: Ints) -> Any:
