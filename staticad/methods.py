@@ -1,4 +1,4 @@
-"""Reductions and changes of shape and dtype that are both methods of tensors and functions."""
+"""Reductions and changes of shape and dtype: what methods, functions and layers are made of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from staticad_schema import dims
-from staticad_schema.dims import Dim
+from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import DTypeError, ShapeError
 from staticad_schema.handle import floating
 from staticad_schema.shapes import product, shape_text
@@ -138,6 +138,15 @@ def permute(x: Any, axes: tuple[int, ...], label: str | None = None) -> Any:
     if axes == tuple(range(len(axes))):
         return renamed(x, label)
     return build("permute_dims", (x,), {"axes": axes}, label=label)
+
+
+def slice_along(
+    x: Any, axis: int, start: Size | None, stop: Size | None, label: str | None = None
+) -> Any:
+    """x from `start` to before `stop` along an axis counted from the front."""
+    slices: list[tuple[Size | None, Size | None, int]] = [(None, None, 1)] * x.type.ndim
+    slices[axis] = (start, stop, 1)
+    return build("slice", (x,), {"slices": tuple(slices)}, label=label)
 
 
 def limits(dtype: DType) -> tuple[Any, Any]:

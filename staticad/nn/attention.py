@@ -337,13 +337,11 @@ def rotary_embedding(
         cos, sin = build("cos", (angles,)), build("sin", (angles,))
 
         def turned(v: Any) -> Any:
-            lead = ((None, None, 1),) * (v.type.ndim - 1)
-            first, second = (
-                build("slice", (v,), {"slices": (*lead, part)})
-                for part in ((None, half, 1), (half, None, 1))
-            )
+            last = v.type.ndim - 1
+            first = methods.slice_along(v, last, None, half)
+            second = methods.slice_along(v, last, half, None)
             c, s = cos.astype(v.type.dtype), sin.astype(v.type.dtype)
             pair = (first * c - second * s, second * c + first * s)
-            return build("concat", pair, {"axis": v.type.ndim - 1})
+            return build("concat", pair, {"axis": last})
 
         return computed(turned, value, label=name)

@@ -201,4 +201,4 @@ def _shifted(x: Any, by: int, value: Any) -> Any:
     batch, size = x.type.shape
     free = build("broadcast_to", (value,), {"shape": (batch, by)})
     joined = build("concat", (free, x), {"axis": 1})
-    return build("slice", (joined,), {"slices": ((None, None, 1), (None, size, 1))})
+    return methods.slice_along(joined, 1, None, size)

@@ -7,7 +7,7 @@ from typing import Any
 from staticad_schema.errors import ShapeError
 from staticad_schema.sites import asking
 
-from .. import dimensions
+from .. import dimensions, methods
 from ..building import build
 from ..operands import Operand
 from ..options import flag
@@ -101,9 +101,4 @@ def _halved(asked: str, x: Operand, axis: int) -> tuple[Tensor, int]:
 
 def _halves(x: Any, axis: int) -> tuple[Any, Any]:
     half = x.type.shape[axis] // 2
-    lead, rest = ((None, None, 1),) * axis, ((None, None, 1),) * (x.type.ndim - axis - 1)
-    first, second = (None, half, 1), (half, None, 1)
-    return (
-        build("slice", (x,), {"slices": (*lead, first, *rest)}),
-        build("slice", (x,), {"slices": (*lead, second, *rest)}),
-    )
+    return methods.slice_along(x, axis, None, half), methods.slice_along(x, axis, half, None)

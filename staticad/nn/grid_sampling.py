@@ -83,7 +83,7 @@ def grid_sample(
         along = []
         for a in range(rank):
             k = rank - 1 - a
-            one = build("slice", (flat,), {"slices": (*((None, None, 1),) * 3, (k, k + 1, 1))})
+            one = methods.slice_along(flat, 3, k, k + 1)
             at = methods.reshape(one, flat.shape[:3])
             along.append(sampler.neighbours(at, a, mode))
         total = None

@@ -14,6 +14,7 @@ from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError
 from staticad_schema.sites import asking
 
+from .. import methods
 from ..building import build, renamed
 from ..operands import Operand, result
 from ..options import choice
@@ -144,11 +145,8 @@ def _recurrence(weights: list[Any]) -> Callable[[Any], Any]:
 
 def _split(x: Any, parts: int) -> list[Any]:
     size = x.type.shape[-1] // parts
-    lead = ((None, None, 1),) * (x.type.ndim - 1)
-    return [
-        build("slice", (x,), {"slices": (*lead, (k * size, (k + 1) * size, 1))})
-        for k in range(parts)
-    ]
+    last = x.type.ndim - 1
+    return [methods.slice_along(x, last, k * size, (k + 1) * size) for k in range(parts)]
 
 
 def rnn_step(activation: Callable[[Any], Any], weights: list[Any]) -> Step:

@@ -233,8 +233,7 @@ def _between(ordered: Any, q: Any, method: str, skip: bool) -> Any:
         found = _counted(ordered, q, method, skip)
     if skip:
         return found
-    bounds = (*((None, None, 1),) * axis, (-1, None, 1))
-    last = build("slice", (ordered,), {"slices": bounds})
+    last = methods.slice_along(ordered, axis, -1, None)
     return build("where", (build("isnan", (last,)), last, found))
 
 

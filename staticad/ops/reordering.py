@@ -256,10 +256,7 @@ def _rolled(x: Any, shift: Size, axis: int) -> Any:
         return x
     # Counted from the front: where the part that goes behind ends.  A size may turn out 0.
     cut = dims.modulo(-shift, dims.maximum(size, 1))
-    lead = ((None, None, 1),) * axis
-    rest = ((None, None, 1),) * (x.type.ndim - axis - 1)
-    front = build("slice", (x,), {"slices": (*lead, (None, cut, 1), *rest)})
-    back = build("slice", (x,), {"slices": (*lead, (cut, None, 1), *rest)})
+    front, back = (methods.slice_along(x, axis, *ends) for ends in ((None, cut), (cut, None)))
     joined = build("concat", (back, front), {"axis": axis})
     if joined.type.shape == x.type.shape:
         return joined

@@ -13,8 +13,8 @@ from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.sites import asking
 
-from .. import dimensions
-from ..building import build, renamed
+from .. import dimensions, methods
+from ..building import renamed
 from ..index_parts import reshaped
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
@@ -196,21 +196,15 @@ def _between(value: Any, indices: Any, axis: int, name: str | None) -> list[Tens
         )
     cuts = [i if isinstance(i, Dim) else dimensions.integer(i) for i in indices]
     bounds = itertools.pairwise([None, *cuts, None])
-    return [result(_part(value, start, stop, axis, name)) for start, stop in bounds]
+    return [result(methods.slice_along(value, axis, start, stop, name)) for start, stop in bounds]
 
 
 def _parts(value: Any, cuts: Sequence[Size], axis: int, name: str | None) -> list[Tensor]:
     """The parts between cuts that are ascending positions."""
     parts = []
     for start, stop in itertools.pairwise(cuts):
-        part = _part(value, start, stop, axis, name)
+        part = methods.slice_along(value, axis, start, stop, name)
         # What is known to be in bounds has a plainer size than a slice's.
         shape = (*part.type.shape[:axis], stop - start, *part.type.shape[axis + 1 :])
         parts.append(result(reshaped(part, shape)))
     return parts
-
-
-def _part(value: Any, start: Size | None, stop: Size | None, axis: int, name: str | None) -> Any:
-    before = ((None, None, 1),) * axis
-    behind = ((None, None, 1),) * (value.type.ndim - axis - 1)
-    return build("slice", (value,), {"slices": (*before, (start, stop, 1), *behind)}, label=name)
