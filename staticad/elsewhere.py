@@ -12,7 +12,7 @@ from staticad_schema.errors import near_miss
 
 from .equivalents import ABSENT, EQUIVALENTS
 
-NAMESPACES = ("", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "testing")
+NAMESPACES = ("", "fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "testing")
 
 METHODS = {
     **dict.fromkeys(("numpy", "eval", "item", "tolist", "data", "run", "cpu"), "session.run(x)"),
@@ -23,7 +23,8 @@ METHODS = {
     **dict.fromkeys(("view", "flatten", "ravel"), "x.reshape(-1)"),
     **dict.fromkeys(("add_", "sub_", "mul_", "fill_", "copy_"), "the assign of a variable"),
     "transpose": "x.T, x.mT or sad.permute_dims", "cuda": "sad.Session(graph, device=...)",
-    "op": "x.node",
+    "op": "x.node", "device": "with sad.device(...), or sad.Session(graph, device=...)",
+    "to_device": "with sad.device(...)",
 }  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
             return False
 
 
-def isdtype(dtype: Any, kind: Any, /) -> bool:
+def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether a dtype is of a kind.
 
     kind: "bool", "signed integer", "unsigned integer", "integral", "real floating",

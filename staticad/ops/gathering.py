@@ -9,7 +9,7 @@ import numpy as np
 
 from staticad_schema import dims
 from staticad_schema.dims import Size
-from staticad_schema.errors import DTypeError, ShapeError
+from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.shapes import broadcast_shapes, product, shape_text
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, INT64, INTEGER, as_dtype
@@ -44,8 +44,14 @@ def take(
         graph = graph_of("take", x, indices)
         value = tensor("take", x, graph)
         places = positions("take", indices, graph)
-        place = 0 if axis is None and value.ndim == 1 else axis
-        attributes = {"axis": dimensions.axis_of(place, value.ndim)}
+        if axis is None and value.ndim != 1:
+            raise UsageError(
+                "no axis to take from",
+                expected="axis=, for what is no vector",
+                found=value.describe(),
+                hint="reshape it to (-1,) to take from all of it",
+            )
+        attributes = {"axis": dimensions.axis_of(axis or 0, value.ndim)}
         check_positions(value, (places,), (attributes["axis"],))
         return result(build("take", (value, places), attributes, label=name))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.dims import Size
+from staticad_schema.dims import Dim, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.shapes import same_shape, shape_text
@@ -15,12 +15,14 @@ from staticad_schema.types import BOOL, FLOAT32, FLOAT64, INEXACT, INT64, INTEGE
 
 from .. import dimensions, methods
 from ..building import build, renamed
+from ..finding import found
 from ..index_parts import reshaped
 from ..numbers import is_real
 from ..operands import Operand, graph_of, result, tensor, tensors
 from ..options import flag
 from ..tensor import Tensor
 from .gathering import positions
+from .joining import concat
 
 
 def segment_sum(
@@ -185,12 +187,19 @@ def _extreme(
 
 
 def bincount(
-    x: Operand, /, weights: Operand | None = None, *, length: Any, name: str | None = None
+    x: Operand,
+    /,
+    weights: Operand | None = None,
+    minlength: int | Dim = 0,
+    *,
+    length: Any = None,
+    name: str | None = None,
 ) -> Tensor:
-    """How often each of the numbers from 0 to length - 1 occurs in x, or the sum of its weights.
+    """How often each of the numbers from 0 occurs in x, or the sum of its weights.
 
-    x: integers of any shape.  weights: numbers of the same shape.  length: an int or a Dim; that of
-    `numpy.bincount` depends on data.  Returns int64 counts, or sums in the dtype of the weights.
+    x: integers of any shape.  weights: numbers of the same shape.  length: how many numbers to
+    count, an int or a Dim; without it each run finds the size, up to the largest number in x and
+    `minlength` at least.  Returns int64 counts, or sums in the dtype of the weights.
     Raises ArgumentError, ShapeError, or fails when it runs, for numbers out of range.
 
     >>> import staticad as sad
@@ -202,7 +211,8 @@ def bincount(
     with asking("bincount", name):
         graph = graph_of("bincount", x, weights)
         places = positions("bincount", x, graph)
-        size = dimensions.size(length)
+        least = dimensions.size(minlength)
+        size = _found_length(places, least) if length is None else dimensions.size(length)
         if weights is None:
             number = graph.handle(graph.scalar(1, INT64))
             values = build("broadcast_to", (number,), {"shape": places.shape})
@@ -217,6 +227,15 @@ def bincount(
                     found=values.describe(),
                 )
         return _scattered("scatter_add", values, 0, _counted(places, size, "an entry"), size, name)
+
+
+def _found_length(places: Any, least: Size) -> Size:
+    """The size that holds all of the numbers, which each run finds."""
+    numbers = methods.reshape(places.astype(INT64), -1) + 1
+    shortest = methods.reshape(tensor("bincount", least, places.graph), (1,)).astype(INT64)
+    largest = build("max", (concat([numbers, shortest]),), {"axis": (0,), "keepdims": True})
+    length: Size = found("repeated_positions", largest).type.shape[0]
+    return length
 
 
 def histogram(

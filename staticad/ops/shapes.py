@@ -17,11 +17,14 @@ from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
 
 
-def reshape(x: Operand, /, shape: Any, *, name: str | None = None) -> Tensor:
+def reshape(
+    x: Operand, /, shape: Any, *, copy: bool | None = None, name: str | None = None
+) -> Tensor:
     """x in another shape of as many elements; one -1 stands for what is left over.
 
-    shape: ints, names of sizes or Dims.  Raises ShapeError if the number of elements changes;
-    for sizes that are not known yet, the run does.
+    shape: ints, names of sizes or Dims.  copy: has no effect, for a tensor is a value.
+    Raises ShapeError if the number of elements changes; for sizes that are not known yet, the
+    run does.
 
     >>> import staticad as sad
     >>> with sad.Graph():

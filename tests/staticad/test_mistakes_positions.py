@@ -89,6 +89,7 @@ MISTAKES: dict[str, tuple[str, Build]] = {
     # positions
     "index beyond": ("out of bounds", lambda x, i: x[[0, 2]]),
     "index of a constant beyond": ("out of bounds", lambda x, i: x[s.constant([0, -3])]),
+    "take of a matrix": ("no axis to take from", lambda x, i: s.take(x, [0])),
     "take beyond": ("out of bounds", lambda x, i: s.take(x, [3], axis=1)),
     "take along beyond": ("out of bounds", lambda x, i: s.take_along_axis(x, [[5], [0]], axis=1)),
     "set beyond": ("out of bounds", lambda x, i: x.at[[0, 5]].set(0.0)),
