@@ -82,7 +82,15 @@ def test_probing_for_protocols_is_not_advised() -> None:
         (lambda x: np.dot(np.ones((2, 3)), x), "use sad.dot"),
         (lambda x: np.where(x, 1, 2), "use sad.where"),
         (lambda x: np.linalg.norm(x), "use sad.linalg.norm"),
+        (lambda x: np.exp(x), "use sad.exp"),
+        (lambda x: np.absolute(x), "use sad.abs"),
+        (lambda x: np.maximum(np.zeros(3), x), "use sad.maximum"),
+        (lambda x: np.multiply(x, 2.0), "use sad.multiply"),
+        (lambda x: np.add.reduce(x), "use sad.add"),
+        (lambda x: np.add(1.0, 1.0, out=x), "use sad.add"),
+        (lambda x: np.add(np.ones(3), x, out=np.ones(3)), "use sad.add"),
         (lambda x: np.asarray(x), "session.run"),
+        (lambda x: x.graph.constant([x, x]), "sad.stack"),
         (lambda x: f"{x:.3f}", "run it"),
         (lambda x: sad.Tensor(np.ones(3)), "sad.constant"),  # type: ignore[arg-type]
         (lambda x: sad.Variable(np.ones(3), name="w"), "sad.variable"),  # type: ignore[arg-type]

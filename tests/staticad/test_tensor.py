@@ -109,6 +109,7 @@ def test_operators_with_tensors_scalars_and_arrays(function: Callable[[Any, Any]
     agrees(apply(lambda x: function(a, x), b), expected, 1e-6)
     agrees(apply(lambda x: function(x, 2), a), function(a, np.float32(2)), 1e-6)
     agrees(apply(lambda x: function(2.0, x), a), function(np.float32(2), a), 1e-6)
+    agrees(apply(lambda x: function(np.float32(2), x), a), function(np.float32(2), a), 1e-6)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +121,22 @@ def test_operators_of_integers(function: Callable[[Any, Any], Any]) -> None:
     agrees(apply(function, a, b), function(a, b))
     agrees(apply(lambda x: function(x, 1), a), function(a, np.int32(1)))
     agrees(apply(lambda x: function(9, x), b), function(np.int32(9), b))
+    agrees(apply(lambda x: function(a, x), b), function(a, b))
+
+
+def test_an_array_takes_a_tensor_in_place_as_a_new_value() -> None:
+    def added(x: sad.Tensor) -> Any:
+        total: Any = np.zeros(3, np.float32)
+        total += x
+        return total
+
+    agrees(apply(added, np.arange(3, dtype=np.float32)), np.arange(3, dtype=np.float32))
+
+
+def test_quotient_and_remainder_of_an_array() -> None:
+    a, b = np.array([5.0, -5.0]), np.array([3.0, 3.0])
+    agrees(apply(lambda x: divmod(a, x)[0], b), np.divmod(a, b)[0])
+    agrees(apply(lambda x: divmod(a, x)[1], b), np.divmod(a, b)[1])
 
 
 def test_unary_operators() -> None:
