@@ -1,24 +1,22 @@
-"""Reductions that leave out NaN.
+"""Reductions that leave out NaN: complex numbers too, of which a part is NaN.
 
-x: numbers or bools.  axis, keepdims: as in `sum`.  Of complex numbers those are NaN of which a
-part is.  The gradient of what is left out is 0.
+The gradient of what is left out is 0.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from staticad_schema.handle import floating
 from staticad_schema.sites import asking
 from staticad_schema.types import INEXACT
 
-from .. import dimensions, methods
+from .. import methods
 from ..building import build
 from ..dimensions import Axis
 from ..operands import Operand, result, tensor
 from ..options import flag
 from ..tensor import Tensor
-from .statistics import corrected, real_dtype, rounded, squared
+from .statistics import deviation, inexact, real_dtype, rounded, variance
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
@@ -32,7 +30,10 @@ def nansum(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`sum` with 0 in place of NaN.
+    """`sum` with 0 in place of NaN, which gets no gradient.
+
+    x: numbers or bools; of complex ones those are NaN of which a part is.  axis, dtype, keepdims,
+    errors: as in `sum`.
 
     >>> import math
     >>> import staticad as sad
@@ -55,7 +56,9 @@ def nanprod(
     keepdims: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`prod` with 1 in place of NaN.
+    """`prod` with 1 in place of NaN, which gets no gradient.
+
+    x, axis, dtype, keepdims, errors: as in `nansum`.
 
     >>> import math
     >>> import staticad as sad
@@ -74,6 +77,8 @@ def nanmax(
 ) -> Tensor:
     """The largest element that is not NaN; NaN where there is none.
 
+    x, axis, keepdims, errors: as in `max`.
+
     >>> import math
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -89,6 +94,8 @@ def nanmin(
     x: Operand, /, axis: Axis = None, *, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The smallest element that is not NaN; NaN where there is none.
+
+    x, axis, keepdims, errors: as in `max`.
 
     >>> import math
     >>> import staticad as sad
@@ -106,6 +113,8 @@ def nanmean(
 ) -> Tensor:
     """The mean of the elements that are not NaN; NaN where there are none.
 
+    x, axis, keepdims, errors: as in `mean`.
+
     >>> import math
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -114,14 +123,8 @@ def nanmean(
     array(2., dtype=float32)
     """
     with asking("nanmean", name):
-        (value,) = floating(tensor("nanmean", x))
-        axes = dimensions.axes_of(axis, value.type.ndim)
-        return rounded(
-            "divide",
-            _total_and_count(methods.widened(value), axes, keepdims),
-            value.type.dtype,
-            name,
-        )
+        value, wide, axes = inexact("nanmean", x, axis)
+        return rounded("divide", _total_and_count(wide, axes, keepdims), value.type.dtype, name)
 
 
 def nanvar(
@@ -135,6 +138,8 @@ def nanvar(
 ) -> Tensor:
     """`var` of the elements that are not NaN.
 
+    x, axis, correction, keepdims: as in `var`.
+
     >>> import math
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -143,15 +148,10 @@ def nanvar(
     array(1., dtype=float32)
     """
     with asking("nanvar", name):
-        (value,) = floating(tensor("nanvar", x))
-        axes = dimensions.axes_of(axis, value.type.ndim)
-        wide = methods.widened(value)
-        distance = _distance(wide, axes)
-        total = build(
-            "sum", (squared(distance),), {"axis": axes, "keepdims": flag("keepdims", keepdims)}
-        )
-        count = corrected(_count(wide, axes, keepdims), correction)
-        return rounded("divide", (total, count), real_dtype(value.type.dtype), name)
+        value, wide, axes = inexact("nanvar", x, axis)
+        count = _count(wide, axes, keepdims)
+        size = variance(_distance(wide, axes), count, axes, correction, keepdims)
+        return rounded("divide", size, real_dtype(value.type.dtype), name)
 
 
 def nanstd(
@@ -165,6 +165,8 @@ def nanstd(
 ) -> Tensor:
     """`std` of the elements that are not NaN.
 
+    x, axis, correction, keepdims: as in `var`.
+
     >>> import math
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -173,14 +175,10 @@ def nanstd(
     array(1., dtype=float32)
     """
     with asking("nanstd", name):
-        (value,) = floating(tensor("nanstd", x))
-        axes = dimensions.axes_of(axis, value.type.ndim)
-        wide = methods.widened(value)
-        distance = _distance(wide, axes)
-        length = build("norm", (distance,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
-        count = corrected(_count(wide, axes, keepdims), correction)
-        deviation = (length, build("sqrt", (count,)))
-        return rounded("divide", deviation, real_dtype(value.type.dtype), name)
+        value, wide, axes = inexact("nanstd", x, axis)
+        count = _count(wide, axes, keepdims)
+        size = deviation(_distance(wide, axes), count, axes, correction, keepdims)
+        return rounded("divide", size, real_dtype(value.type.dtype), name)
 
 
 def _missing(x: Any) -> Any:

@@ -40,16 +40,11 @@ def var(
     array(1., dtype=float32)
     """
     with asking("var", name):
-        (value,) = floating(tensor("var", x))
-        wide = methods.widened(value)
-        axes = dimensions.axes_of(axis, wide.type.ndim)
+        value, wide, axes = inexact("var", x, axis)
         distance = wide - methods.mean(wide, axes, True)
-        total = build(
-            "sum", (squared(distance),), {"axis": axes, "keepdims": flag("keepdims", keepdims)}
-        )
-        length = methods.count(wide, axes, total.type.dtype)
-        variance = (total, corrected(length, correction))
-        return rounded("divide", variance, real_dtype(value.type.dtype), name)
+        count = methods.count(wide, axes, real_dtype(wide.type.dtype))
+        size = variance(distance, count, axes, correction, keepdims)
+        return rounded("divide", size, real_dtype(value.type.dtype), name)
 
 
 def std(
@@ -72,16 +67,35 @@ def std(
     array(2., dtype=float32)
     """
     with asking("std", name):
-        (value,) = floating(tensor("std", x))
-        wide = methods.widened(value)
-        axes = dimensions.axes_of(axis, wide.type.ndim)
+        value, wide, axes = inexact("std", x, axis)
         # The mean of what rounding has left: of equal elements the distance is then exactly 0.
         near = build("stop_gradient", (methods.mean(wide, axes, True),))
         distance = wide - (near + methods.mean(wide - near, axes, True))
-        length = build("norm", (distance,), {"axis": axes, "keepdims": flag("keepdims", keepdims)})
-        count = corrected(methods.count(wide, axes, length.type.dtype), correction)
-        deviation = (length, build("sqrt", (count,)))
-        return rounded("divide", deviation, real_dtype(value.type.dtype), name)
+        count = methods.count(wide, axes, real_dtype(wide.type.dtype))
+        size = deviation(distance, count, axes, correction, keepdims)
+        return rounded("divide", size, real_dtype(value.type.dtype), name)
+
+
+def inexact(asked: str, x: Operand, axis: Axis) -> tuple[Any, Any, tuple[int, ...]]:
+    """(x as floats or complex numbers, the same in the dtype that computes, its axes)."""
+    (value,) = floating(tensor(asked, x))
+    return value, methods.widened(value), dimensions.axes_of(axis, value.type.ndim)
+
+
+def variance(
+    distance: Any, count: Any, axes: tuple[int, ...], correction: float, keepdims: bool
+) -> tuple[Any, Any]:
+    """Numerator and denominator of a variance, from so many distances from the mean."""
+    over = {"axis": axes, "keepdims": flag("keepdims", keepdims)}
+    return build("sum", (squared(distance),), over), corrected(count, correction)
+
+
+def deviation(
+    distance: Any, count: Any, axes: tuple[int, ...], correction: float, keepdims: bool
+) -> tuple[Any, Any]:
+    """Numerator and denominator of its root."""
+    over = {"axis": axes, "keepdims": flag("keepdims", keepdims)}
+    return build("norm", (distance,), over), build("sqrt", (corrected(count, correction),))
 
 
 def rounded(op: str, operands: tuple[Any, ...], dtype: DType, name: str | None) -> Tensor:
