@@ -5,13 +5,18 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from staticad_schema import StaticadError
 from staticad_schema.dims import Shape, symbol
+from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.ops.windows import misses
-from staticad_schema.types import FLOAT32, TensorType
+from staticad_schema.types import FLOAT32, Array, TensorType
+from tests.schema.test_hostile import within_a_second
+
+from .running import inferred, types_of
 
 
 def test_windows_beside_the_axis_are_found_as_by_a_loop() -> None:
@@ -70,3 +75,23 @@ def test_a_wide_stride_leaves_padding_that_no_window_reaches() -> None:
     for size in (5, symbol("n")):
         values, _ = OPS["max_pool"].output_types((of((1, 1, size)),), attributes)
         assert values.ndim == 3
+
+
+def test_places_of_a_window_are_not_gone_through_for_nothing() -> None:
+    """No element, or one that few places of the kernel reach."""
+    far: dict[str, Any] = {**ONE, "window": (1 << 30,), "padding": ((1 << 30, 0),)}
+    with within_a_second():
+        assert applied("window_sum", np.zeros((0, 1, 4)), **far).shape == (0, 1, 5)
+        spread = applied("window_spread", np.zeros((0, 1, 5)), **far, shape=(4,))
+        assert spread.shape == (0, 1, 4)
+    stride = 5_000
+    given = {"strides": (stride,), "dilation": (1,), "padding": ((0, 0),), "groups": 1}
+    w = np.arange(float(stride)).reshape(1, 1, stride)
+    with within_a_second():
+        found = applied("conv_input", np.ones((1, 1, 1)), w, **given, shape=(stride,))
+    np.testing.assert_array_equal(found, w)
+
+
+def applied(op: str, *arrays: Array, **attributes: Any) -> Array:
+    types = inferred(OPS[op], types_of(arrays), attributes)
+    return evaluate(OPS[op], arrays, attributes, types)[0]

@@ -148,13 +148,13 @@ def _phases(
     Place k of window i lies on element a if a + pad[0] = i stride + k dilation.  So k is known
     up to multiples of `period`, with which i moves by `step`.
     """
-    period, step = (n // math.gcd(stride, dilation) for n in (stride, dilation))
+    common = math.gcd(stride, dilation)
+    period, step = stride // common, dilation // common
+    inverse = pow(step, -1, period)
     phases = []
     for first in range(min(stride, size)):
-        rest = (first + pad[0]) % stride
-        start = next(
-            (k for k in range(min(period, kernel)) if k * dilation % stride == rest), kernel
-        )
+        quotient, rest = divmod(first + pad[0], common)
+        start = kernel if rest else quotient * inverse % period
         places = range(start, kernel, period)
         # Mirrored: the last such place comes first.
         taken = slice(places[-1], None, -period) if places else slice(0)

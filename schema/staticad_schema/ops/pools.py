@@ -123,6 +123,8 @@ def window_sum(
     x: Array, out: Array, window: Ints, strides: Ints, padding: Pairs, dilation: Ints
 ) -> None:
     """out = the sum of each window: along one axis after the other."""
+    if not out.size:
+        return
     sums = padded(x, padding)
     for a, n in enumerate(out.shape[2:]):
         parts = [
@@ -139,6 +141,9 @@ def window_spread(
     g: Array, out: Array, window: Ints, strides: Ints, padding: Pairs, dilation: Ints
 ) -> None:
     """out = at each element the sum over the windows that contain it: the transpose."""
+    if not (g.size and out.size):
+        out.fill(0)
+        return
     spread = g
     for a, size in enumerate(out.shape[2:]):
         low, high = padding[a]
