@@ -90,7 +90,7 @@ def batch_norm(
             settled = _inferred(value, *states, scale, shift, place, epsilon)
         y = fresh if settled is None else settled if fresh is None else chosen(on, fresh, settled)
         graph.updates.extend(updates)
-        return result(renamed(y, name)), tuple(updates)
+        return result(renamed(fitted(y, value), name)), tuple(updates)
 
 
 def batch_norm_infer(

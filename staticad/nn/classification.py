@@ -16,6 +16,7 @@ from staticad_schema.types import FLOATING, INT64, INTEGER
 
 from .. import dimensions, methods
 from ..building import build, renamed
+from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..options import number
 from ..tensor import Tensor
@@ -157,7 +158,7 @@ def integer_labels(labels: Tensor, scores: Tensor, axis: int) -> Tensor:
             found=labels.describe(),
             hint=_fitting(scores, labels, axis),
         )
-    return labels
+    return result(expected(labels, rest))
 
 
 def at_labels(scores: Any, labels: Any, axis: int) -> Any:
@@ -215,8 +216,8 @@ def _class_weights(asked: str, weights: Operand | None, scores: Tensor, axis: in
             expected=f"a vector of {scores.shape[axis]}",
             found=vector.describe(),
         )
-    (wide,) = widened(vector.astype(scores.dtype))
-    shape = (vector.shape[0],) + (1,) * (scores.ndim - axis - 1)
+    (wide,) = widened(expected(vector, (scores.shape[axis],)).astype(scores.dtype))
+    shape = (wide.type.shape[0],) + (1,) * (scores.ndim - axis - 1)
     return build("reshape", (wide,), {"shape": shape})
 
 
@@ -256,6 +257,7 @@ def _dense(scores: Tensor, targets: Tensor, axis: int, smoothing: float, by_clas
             expected=f"{scores.type}, as {scores.describe()}",
             found=targets.describe(),
         )
+    targets = result(expected(targets, scores.shape))
     logs = build("log_softmax", (scores,), {"axis": axis})
     if by_class is not None or smoothing:
         logs, targets = widened(logs, targets)

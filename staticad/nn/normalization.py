@@ -16,6 +16,7 @@ from staticad_schema.sites import asking
 from .. import dimensions, methods
 from ..building import build, renamed
 from ..dimensions import Axis
+from ..finding import expected
 from ..linalg.norms import p_norm
 from ..operands import Operand, result
 from ..options import number
@@ -265,9 +266,9 @@ def operands(asked: str, x: Operand, gain: Any, bias: Any) -> tuple[Tensor, Any,
 
 
 def fitted(y: Any, x: Tensor) -> Any:
-    """y itself, which what it was scaled and shifted by must not have made larger than x."""
+    """y, which what it was scaled and shifted by must not have made larger than x."""
     check_fits(y.type.shape, x)
-    return y
+    return expected(y, x.shape)
 
 
 def check_fits(shape: dims.Shape, x: Tensor) -> None:

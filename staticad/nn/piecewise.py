@@ -9,10 +9,12 @@ from typing import Any
 
 from staticad_schema.errors import ArgumentError, ShapeError
 from staticad_schema.handle import Handle
+from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
-from ..building import build
+from ..building import build, renamed
+from ..finding import expected
 from ..operands import Operand, result, tensor
 from ..options import number
 from ..tensor import Tensor
@@ -167,14 +169,14 @@ def prelu(x: Operand, slope: Operand, /, *, axis: int = 1, name: str | None = No
             place = dimensions.axis_of(axis, value.ndim)
             shape = (factor.shape[0],) + (1,) * (value.ndim - place - 1)
             factor = result(build("reshape", (factor,), {"shape": shape}))
-        y = computed(_leaky, value, factor, label=name)
-        if y.ndim != value.ndim:
+        y = computed(_leaky, value, factor, label=None)
+        if same_shape(y.shape, value.shape) is False:
             raise ShapeError(
-                "the slope has more axes than x",
+                "the slope has more axes than x, or more elements",
                 expected=f"a shape that broadcasts to {value.type}",
                 found=factor.describe(),
             )
-        return y
+        return result(renamed(expected(y, value.shape), name))
 
 
 def rrelu(

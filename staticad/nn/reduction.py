@@ -16,6 +16,7 @@ from staticad_schema.shapes import same_shape
 
 from .. import methods
 from ..building import build
+from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..options import choice
 from ..tensor import Tensor
@@ -32,7 +33,8 @@ def check_reduction(reduction: Any, allowed: tuple[str, ...] = get_args(Reductio
 def of_one_shape(asked: str, what: tuple[str, ...], *values: Operand) -> tuple[Tensor, ...]:
     """Floats of one dtype and one shape; scalars go with any.  Raises GraphError.
 
-    Shapes that only broadcast are refused: (n, 1) beside (n,) would become n losses for each.
+    Shapes that only broadcast are refused, by the run where sizes are symbolic: (n, 1) beside (n,)
+    would become n losses for each.
     """
     made = floats(asked, *values)
     large = max(made, key=lambda x: x.ndim)
@@ -44,7 +46,7 @@ def of_one_shape(asked: str, what: tuple[str, ...], *values: Operand) -> tuple[T
                 found=x.describe(),
                 hint=_advice(x, large),
             )
-    return made
+    return tuple(result(expected(x, large.shape)) if x.ndim else x for x in made)
 
 
 def _advice(x: Tensor, large: Tensor) -> str | None:
@@ -89,16 +91,18 @@ def mass(losses: Any, weights: Any) -> Any:
 def broadcasting(asked: str, what: str, given: Operand, like: Any) -> Any:
     """A tensor of the dtype of `like`, of a shape that broadcasts to it.  Raises GraphError."""
     made = given if isinstance(given, Tensor) else like.coerce(given)
-    share = tensor(asked, made, graph_of(asked, like))
+    share: Any = tensor(asked, made, graph_of(asked, like))
     lead = like.type.ndim - share.ndim
-    fits = lead >= 0 and all(
-        a == 1 or dims.same_size(a, b) is not False
-        for a, b in zip(share.shape, like.type.shape[lead:], strict=True)
-    )
-    if not fits:
+    fits = [
+        a == 1 or dims.same_size(a, b)
+        for a, b in zip(share.shape, like.type.shape[max(lead, 0) :], strict=False)
+    ]
+    if lead < 0 or False in fits:
         raise ShapeError(
             f"the {what} do not fit the losses",
             expected=f"a shape that broadcasts to {like.type}",
             found=share.describe(),
         )
+    if None in fits:
+        share = build("broadcast_to", (share,), {"shape": like.type.shape})
     return share.astype(like.type.dtype)

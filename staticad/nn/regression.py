@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from staticad_schema.errors import ArgumentError
 from staticad_schema.sites import asking
 
 from ..building import build
@@ -17,7 +16,7 @@ from ..operands import Operand
 from ..options import flag, number
 from ..tensor import Tensor
 from .floats import floats, widened
-from .reduction import Reduction, of_one_shape, reduced
+from .reduction import Reduction, broadcasting, of_one_shape, reduced
 
 __all__ = ["gaussian_nll_loss", "huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]
 __all__ += ["smooth_l1_loss"]
@@ -198,14 +197,8 @@ def gaussian_nll_loss(
         small = number("epsilon", epsilon, above=0)
         a, b = of_one_shape(asked, BOTH, prediction, target)
         a, b, v = floats(asked, a, b, variance)
-        if v.ndim > max(a.ndim, b.ndim):
-            raise ArgumentError(
-                "the variance has more axes than the prediction",
-                expected=f"a shape that broadcasts to {a.type}",
-                found=v.describe(),
-            )
         difference = _difference(a, b)
-        (spread,) = widened(v)
+        spread = broadcasting(asked, "variances", v, difference)
         spread = build("clip", (spread, spread.coerce(small), spread.coerce(math.inf)))
         losses = (build("log", (spread,)) + build("square", (difference,)) / spread) * 0.5
         if flag("full", full):
