@@ -170,7 +170,13 @@ def _power_norm(
     if any(size.type.shape[a] == 0 for a in axes):
         unit = size.coerce(1.0)
     else:
-        unit = _reduced("max" if order > 0 else "min", size, axes, True, None)
+        elements = size
+        if not all(isinstance(size.type.shape[a], int) for a in axes):
+            # One more, which counts least, in case there is none.
+            widths = tuple((0, int(a in axes)) for a in range(size.type.ndim))
+            least = 0.0 if order > 0 else math.inf
+            elements = build("pad", (size,), {"widths": widths, "value": least})
+        unit = _reduced("max" if order > 0 else "min", elements, axes, True, None)
         usable = build("logical_and", (build("isfinite", (unit,)), build("greater", (unit, 0))))
         unit = build("stop_gradient", (build("where", (usable, unit, unit.coerce(1.0))),))
     # Powers of 0 have no slope, or an infinite one: they are left out and put back.
@@ -181,7 +187,9 @@ def _power_norm(
     total = _reduced("sum", powers, axes, True, None)
     flat = build("equal", (total, 0))
     root = build("pow", (build("where", (flat, total.coerce(1.0), total)), 1 / order))
-    found = build("where", (flat, root.coerce(0.0), build("multiply", (root, unit))))
+    # The sum of negative powers is 0 where all elements are infinite, or there are none.
+    nothing = root.coerce(0.0 if order > 0 else math.inf)
+    found = build("where", (flat, nothing, build("multiply", (root, unit))))
     if not keepdims:
         kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
         found = methods.reshape(found, kept)

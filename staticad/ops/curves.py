@@ -7,8 +7,9 @@ from typing import Any
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.handle import floating
+from staticad_schema.ops.checks import check_kind
 from staticad_schema.sites import asking
-from staticad_schema.types import INT64
+from staticad_schema.types import INT64, NUMERIC
 
 from .. import dimensions, methods
 from ..building import build
@@ -78,13 +79,7 @@ def diff(
 
 def _neighbours(x: Any, axis: int) -> tuple[Any, Any]:
     """The elements behind the first along an axis, and those before the last."""
-    return _slice(x, axis, 1, None), _slice(x, axis, None, -1)
-
-
-def _slice(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
-    slices: list[tuple[int | None, int | None, int]] = [(None, None, 1)] * x.type.ndim
-    slices[axis] = (start, stop, 1)
-    return build("slice", (x,), {"slices": tuple(slices)})
+    return methods.slice_along(x, axis, 1, None), methods.slice_along(x, axis, None, -1)
 
 
 def trapezoid(
@@ -245,6 +240,7 @@ def vander(
         value = tensor("vander", x)
         if value.ndim != 1:
             raise ShapeError("not a vector", expected="rank 1", found=value.describe())
+        check_kind(NUMERIC, value.type)
         count = dimensions.size(value.shape[0] if n is None else n)
         if not isinstance(count, int):
             raise UsageError("not a count", expected="n as an int", found=str(count))

@@ -157,7 +157,7 @@ def _share(q: Any) -> Any:
 
 def _reals(q: Any) -> Array:
     """Numbers given as such, in float64.  Raises UsageError."""
-    if KINDS[as_array(q).dtype] not in REAL:
+    if KINDS.get(as_array(q).dtype) not in REAL:
         raise UsageError("not shares", expected="real numbers", found=f"{q!r:.80}")
     return as_array(q, FLOAT64)
 

@@ -266,6 +266,16 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         lambda: sad.polyval(of("n"), of(2)),
     ),
     "vander of a matrix": (ValueError, "not a vector", lambda: sad.vander(of(2, 2))),
+    "vander of bools": (
+        TypeError,
+        "vander: a dtype",
+        lambda: sad.vander(of(3, dtype="bool")),
+    ),
+    "quantile of no numbers": (
+        TypeError,
+        "not shares",
+        lambda: sad.quantile(of(3), np.array([None], object)),
+    ),
     "vander of an unknown size": (TypeError, "not a count", lambda: sad.vander(of("n"))),
 }
 

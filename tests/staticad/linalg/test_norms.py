@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,24 @@ def test_symbolic_sizes() -> None:
         # Of degree 1: Euler's theorem.
         for o, slope in zip([o for o in ORDERS if o], grads, strict=True):
             np.testing.assert_allclose(np.sum(slope * x), np.sum(found[o]), err_msg=str(o))
+
+
+@pytest.mark.parametrize("size", [3, "n"])
+@pytest.mark.parametrize("order", [-2, -1, 0.5, 3])
+def test_powers_of_the_infinite_of_zeros_and_of_nothing(order: float, size: Any) -> None:
+    inf = math.inf
+    rows: list[list[float]] = [[inf, inf, -inf], [inf, 1, 2], [0, 1, 2], [0, 0, 0], [3, 1, 0]]
+    rows += [[], [5e-324] * 3] if size == "n" else []
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (size,))
+        y = sad.linalg.vector_norm(x, ord=order)
+        (dx,) = sad.gradients(y, x)
+    with sad.Session(graph) as session:
+        for row in rows:
+            found, slope = session.run([y, dx], {x: row})
+            with np.errstate(all="ignore"):
+                right = np.linalg.norm(np.array(row), order)
+            if row[:1] == [5e-324]:
+                right = np.array(row[0]) * 3 ** (1 / order)
+            np.testing.assert_allclose(found, right, err_msg=str(row))
+            assert not np.isnan(slope).any() or np.isinf(row).any()
