@@ -40,6 +40,7 @@ SECTIONS = {
         "staticad.ops.einsum",
         "staticad.ops.contractions",
         "staticad.ops.vectors",
+        "staticad.ops.convolution",
     ),
     "Choosing, casting": ("staticad.ops.selection",),
     "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
@@ -53,10 +54,11 @@ SECTIONS = {
         "staticad",
         "staticad.ops.arithmetic",
         "staticad.ops.comparison",
+        "staticad.ops.complex_numbers",
         "staticad.ops.rounding",
     ),
 }
-NAMESPACES = ("linalg", "nn", "optimizers", "optimizers.schedules", "random")
+NAMESPACES = ("fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random")
 METHODS = {
     "graph": (
         sad.Graph,
@@ -75,6 +77,16 @@ METHODS = {
     "optimizer": (sad.optimizers.Optimizer, "minimize apply step learning_rate"),
     "averages": (sad.optimizers.Average, "update average evaluate"),
 }
+# What instances have beside them.
+ATTRIBUTES = {
+    "graph": {
+        "updates": "Updates of statistics, as of batch norm; an optimizer's `minimize` runs them.",
+        "signatures": "The signatures by name.",
+    },
+    "session": {
+        "variables": "The variables' values by name, as copies; assign to an item to set one.",
+    },
+}
 # Made by functions, not by calling them.
 NOT_CALLED = (sad.Tensor, sad.Variable, sad.Effect, sad.Dim, BaseException)
 
@@ -91,9 +103,9 @@ def call(name: str, thing: Any) -> str:
         for p in inspect.signature(thing).parameters.values()
         if p.name != "self" and not (p.name == "name" and p.default is None)
     ]
-    # Without the marks of positions, which a reader of the page does not need.
-    text = str(inspect.Signature(parameters)).replace("/, ", "").replace("*, ", "")
-    return f"{name}{re.sub(r'(, )?[/*](?=[)])', '', text)}"
+    # Without the mark of what has no name for callers, which a reader of the page does not need.
+    text = str(inspect.Signature(parameters)).replace("/, ", "")
+    return f"{name}{re.sub(r'(, )?/(?=[)])', '', text)}"
 
 
 def says(thing: Any) -> str:
@@ -118,7 +130,11 @@ def sections() -> Iterator[tuple[str, list[list[str]]]]:
         yield f"sad.{namespace}", rows((n, t) for n, t in members if callable(t))
     for name, (kind, methods) in METHODS.items():
         found = [(f"{name}.{m}", inspect.getattr_static(kind, m)) for m in methods.split()]
-        yield f"Methods of {kind.__name__}", rows(found)
+        held = ATTRIBUTES.get(name, {}).items()
+        yield (
+            f"Methods of {kind.__name__}",
+            rows(found) + [[f"`{name}.{attribute}`", text] for attribute, text in held],
+        )
 
 
 def _defined_in(thing: Any, modules: Sequence[str]) -> bool:
@@ -137,7 +153,8 @@ def functions_page() -> str:
         "# Functions",
         "",
         "What `import staticad as sad` offers. Functions of tensors also take `name=`, the name of"
-        " the result. `help(sad.…)` says more, with shapes, dtypes, errors and an example.",
+        " the result. What stands behind `*` is given by keyword. `help(sad.…)` says more, with"
+        " shapes, dtypes, errors and an example.",
     ]
     for title, rows in sections():
         out += ["", f"## {title}", "", *table(["write", "to get"], rows)]

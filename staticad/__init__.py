@@ -36,7 +36,7 @@ from staticad_schema.errors import (
 )
 from staticad_schema.handle import Effect
 
-from . import linalg, nn, optimizers, random, testing
+from . import fft, linalg, nn, optimizers, random, testing
 from .current import device, scope
 from .dtypes import (
     bfloat16,
@@ -77,8 +77,10 @@ from .ops.arithmetic import (
     squared_difference,
 )
 from .ops.comparison import allclose, isclose, isneginf, isposinf
+from .ops.complex_numbers import complex, polar, view_as_complex, view_as_real
 from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
+from .ops.convolution import convolve
 from .ops.curves import diff, interp, polyval, trapezoid, vander
 from .ops.data_types import can_cast, finfo, iinfo, isdtype, result_type
 from .ops.diagonals import (
@@ -225,7 +227,7 @@ newaxis = None
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
-    "linalg", "nn", "optimizers", "random", "testing",
+    "fft", "linalg", "nn", "optimizers", "random", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients",
@@ -263,6 +265,8 @@ __all__ = [
     "allclose", "angle", "deg2rad", "divmod", "float_power", "fmax", "fmin", "frac", "heaviside",
     "isclose", "isneginf", "isposinf", "lerp", "modf", "nan_to_num", "rad2deg", "round", "sinc",
     "squared_difference",
+    # complex numbers
+    "complex", "polar", "view_as_complex", "view_as_real",
     # prefixes
     "cummax", "cummin", "cumulative_prod", "cumulative_sum", "logcumsumexp",
     # order
@@ -277,8 +281,8 @@ __all__ = [
     # curves
     "diff", "interp", "polyval", "trapezoid", "vander",
     # contractions
-    "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace",
-    "vdot", "vecdot", "vecmat",
+    "convolve", "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer",
+    "tensordot", "trace", "vdot", "vecdot", "vecmat",
     # errors and warnings
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
     "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",

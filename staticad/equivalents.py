@@ -51,7 +51,7 @@ EQUIVALENTS = {
     # --- Products, sums and order
     **dict.fromkeys(("mm", "bmm", "batch_matmul"), "sad.matmul, or a @ b"),
     "einsum_path": "sad.einsum, which chooses the order",
-    **dict.fromkeys(("convolve", "correlate"), "sad.nn.conv1d, which correlates"),
+    "correlate": "sad.convolve(x, sad.conj(sad.flip(y)), mode)",
     "amax": "sad.max", "amin": "sad.min",
     **dict.fromkeys(("array_equal", "array_equiv"), "sad.all(x == y)"),
     "apply_along_axis": "sad.stack([f(row) for row in sad.unstack(x)])",
@@ -174,7 +174,6 @@ _MEMORY = "a tensor has no memory or layout to ask about"
 _DATES = "there are no dates among the dtypes"
 _BITS = "numbers are not taken apart into bits"
 _FACTORS = "it comes with the factorisations of linear algebra"
-_FOURIER = "it comes with the Fourier transforms"
 _SPECIAL = "it comes with the special functions"
 _DIVISORS = "divisors need loops of unknown length"
 _REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
@@ -186,10 +185,6 @@ ABSENT = {
         "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
         "matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
         "tensorinv", "tensorsolve",
-    )},
-    **{f"fft.{name}": _FOURIER for name in (
-        "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn",
-        "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
     )},
     "i0": _SPECIAL, "unwrap": "it depends on itself along the axis; sum its jumps instead",
     **dict.fromkeys(("gcd", "lcm"), _DIVISORS),

@@ -21,6 +21,7 @@ BY_HAND = frozenset(
     {
         "cast",
         "clip",
+        "complex",
         "identity",
         "multiply_no_nan",
         "multiply_zero",

@@ -390,6 +390,16 @@ SAMPLES: Table = {
     # conversion
     "real": [*_one(NUMBERS), _points("complex128", [3 - 4j], to=np.array([3.0]))],
     "imag": [*_one(COMPLEXES), _points("complex128", [3 - 4j], to=np.array([-4.0]))],
+    "complex": [
+        *_two(("float32", "float64")),
+        # Each part for itself.
+        _points(
+            "float64",
+            [inf, nan, 0.0],
+            [nan, 1.0, -0.0],
+            to=np.array([inf, nan, nan, 1.0, 0.0, -0.0]).view("complex128"),
+        ),
+    ],
     "conj": [*_one(NUMBERS), _points("complex128", [3 - 4j], to=[3 + 4j])],
     "cast": [
         *(

@@ -6,8 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ..op import OPS, Operand
-from ..types import KINDS, NUMERIC, REAL_OF, Array, DType, TensorType, require_dtype
+from ..errors import DTypeError
+from ..op import Operand, each
+from ..types import (
+    COMPLEX_OF,
+    FLOATING,
+    KINDS,
+    NUMERIC,
+    REAL_OF,
+    Array,
+    DType,
+    TensorType,
+    require_dtype,
+)
 from .pointwise import pointwise, same
 
 _ALL_REAL = dict.fromkeys(("bool", "int", "uint", "float"), "({x})")
@@ -69,10 +80,37 @@ def real(x: Operand) -> TensorType:
 
 
 def _imag_grad(x: Any, out: Any, g: Any) -> tuple[Any]:
-    return (OPS["multiply"](g.astype(x.type.dtype), 1j),)
+    return (complex_(g.coerce(0.0), g),)
 
 
 @pointwise(numpy=lambda x: np.array(x.imag), expr={}, grad=_imag_grad, jvp="linear", widen=False)
 def imag(x: Operand) -> TensorType:
     """The imaginary part of a complex number."""
     return same(frozenset({"complex"}), x).with_dtype(REAL_OF[x.dtype])
+
+
+def _complex(real: Array, imag: Array) -> Array:
+    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), COMPLEX_OF[real.dtype])
+    out.real = real
+    out.imag = imag
+    return out
+
+
+@pointwise(
+    numpy=_complex,
+    expr={},
+    grad=each(lambda x, y, out, g: real(g), lambda x, y, out, g: imag(g)),
+    jvp="linear",
+    widen=False,
+)
+def complex_(real: Operand, imag: Operand) -> TensorType:
+    """The complex number with these parts, which may be infinite or NaN each for itself."""
+    result = same(FLOATING, real, imag)
+    if result.dtype not in COMPLEX_OF:
+        raise DTypeError(
+            "no complex dtype has parts of this one",
+            expected="float32, float64",
+            found=f"{real}, {imag}",
+            hint="use .astype('float32')",
+        )
+    return result.with_dtype(COMPLEX_OF[result.dtype])

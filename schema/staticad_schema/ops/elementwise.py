@@ -45,7 +45,7 @@ from .comparison import (
     not_equal,
     signbit,
 )  # fmt: skip
-from .conversion import cast, conj, imag, real
+from .conversion import cast, complex_, conj, imag, real
 from .exponential import cbrt, exp, exp2, expm1, log, log1p, log2, log10, rsqrt, sqrt
 from .rounding import ceil, floor, nextafter, round, trunc
 from .selection import clip, maximum, minimum, where
@@ -81,9 +81,10 @@ from .trigonometric import (
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "cast", "cbrt", "ceil", "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "erf",
-    "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "greater", "greater_equal",
-    "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p",
+    "cast", "cbrt", "ceil", "clip", "complex_", "conj", "copysign", "cos", "cosh", "divide",
+    "equal", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "greater",
+    "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
+    "log10", "log1p",
     "log2", "log_sigmoid", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
     "logical_xor", "logit", "maximum", "minimum", "multiply", "multiply_no_nan",
     "multiply_zero", "negative",

@@ -1,0 +1,70 @@
+"""The convolution of two sequences, as mathematics has it: the second one is turned round."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from staticad_schema import dims
+from staticad_schema.dims import Size
+from staticad_schema.errors import ShapeError
+from staticad_schema.sites import asking
+
+from .. import methods
+from ..building import build
+from ..operands import Operand, result, tensors
+from ..options import choice
+from ..tensor import Tensor
+
+Mode = Literal["full", "same", "valid"]
+
+
+def convolve(x: Operand, y: Operand, /, mode: Mode = "full", *, name: str | None = None) -> Tensor:
+    """sum over j of x[j] y[k - j], of two vectors; as `numpy.convolve`.
+
+    x, y: numbers, brought to one dtype; integers stay integers.  mode: "full", all k, n + m - 1;
+    "same", the middle max(n, m) of them; "valid", those for which all of the shorter one counts.
+    Raises ShapeError for what is no vector, or has no elements.
+
+    Each product is formed: for long sequences `sad.fft.fftconvolve` takes less time.
+    `sad.nn.conv1d` does not turn the second one round, and has channels.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.convolve([1, 2, 3], [1, 10])
+    >>> sad.Session(graph).run(y)
+    array([ 1, 12, 23, 30])
+    """
+    with asking("convolve", name):
+        a, b = tensors("convolve", x, y)
+        choice("mode", mode, get_args(Mode))
+        for value in (a, b):
+            if value.ndim != 1 or value.shape[0] == 0:
+                raise ShapeError(
+                    "not a sequence", expected="a vector with elements", found=value.describe()
+                )
+        n, m = a.shape[0], b.shape[0]
+        if isinstance(n, int) and isinstance(m, int) and n < m:
+            a, b, n, m = b, a, m, n
+        start, count = part(mode, dims.maximum(n, m), dims.minimum(n, m))
+        known = isinstance(n, int) and isinstance(m, int)
+        widths = (m - 1 - start, m - 1 - (n + m - 1 - start - count)) if known else (m - 1, m - 1)
+        window = build("flip", (b,), {"axis": (0,)})
+        attributes = {"strides": (1,), "padding": (widths,), "dilation": (1,), "groups": 1}
+        rows = methods.reshape(a, (1, 1, n)), methods.reshape(window, (1, 1, m))
+        found = build("conv", rows, attributes)
+        if not known:
+            inside: Any = ((None, None, 1), (None, None, 1), (start, start + count, 1))
+            found = build("slice", (found,), {"slices": inside})
+        return result(methods.reshape(found, (count,), name))
+
+
+def part(mode: str, n: Size, m: Size) -> tuple[Size, Size]:
+    """Where in the full convolution of n and m elements the mode's part starts, and its size.
+
+    mode "same": as many as n.
+    """
+    if mode == "full":
+        return 0, n + m - 1
+    if mode == "same":
+        return dims.floordiv(m - 1, 2), n
+    return dims.minimum(n, m) - 1, dims.maximum(n, m) - dims.minimum(n, m) + 1
