@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from .spatial import any_image, check_image
 
 
-def adaptive_avg_pool1d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_avg_pool1d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The means of `size` windows that cover the length; as `adaptive_avg_pool2d`.
 
     >>> import staticad as sad
@@ -35,7 +35,7 @@ def adaptive_avg_pool1d(x: Operand, size: Any, /, *, name: str | None = None) ->
         return _adaptive_avg_pool(1, x, size, name)
 
 
-def adaptive_avg_pool2d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_avg_pool2d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The means of so many windows that cover the image.
 
     x: numbers, (batch, channels, height, width); integers give floats.  size: how many windows,
@@ -54,7 +54,7 @@ def adaptive_avg_pool2d(x: Operand, size: Any, /, *, name: str | None = None) ->
         return _adaptive_avg_pool(2, x, size, name)
 
 
-def adaptive_avg_pool3d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_avg_pool3d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The means of so many windows that cover the volume; as `adaptive_avg_pool2d`.
 
     >>> import staticad as sad
@@ -135,7 +135,7 @@ def _windows(size: Size, count: Size) -> tuple[Array, Array]:
 # ------------------------------------------------------------------ maxima
 
 
-def adaptive_max_pool1d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_max_pool1d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The largest elements of `size` windows that cover the length; as `adaptive_max_pool2d`.
 
     >>> import staticad as sad
@@ -148,7 +148,7 @@ def adaptive_max_pool1d(x: Operand, size: Any, /, *, name: str | None = None) ->
         return _adaptive_max_pool(1, x, size, name)
 
 
-def adaptive_max_pool2d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_max_pool2d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The largest elements of so many windows that cover the image.
 
     x: integers or floats, (batch, channels, height, width).  size, and the windows: as for
@@ -166,7 +166,7 @@ def adaptive_max_pool2d(x: Operand, size: Any, /, *, name: str | None = None) ->
         return _adaptive_max_pool(2, x, size, name)
 
 
-def adaptive_max_pool3d(x: Operand, size: Any, /, *, name: str | None = None) -> Tensor:
+def adaptive_max_pool3d(x: Operand, /, size: Any, *, name: str | None = None) -> Tensor:
     """The largest elements of so many windows that cover the volume; as `adaptive_max_pool2d`.
 
     >>> import staticad as sad

@@ -27,10 +27,10 @@ Outside = Literal["zeros", "border", "reflection"]
 def grid_sample(
     x: Operand,
     grid: Operand,
-    *,
     mode: SampleMode = "bilinear",
     padding_mode: Outside = "zeros",
     align_corners: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """x at the places of a grid, interpolated.
@@ -185,7 +185,7 @@ def _mirrored(place: Any, last: Any, align: bool) -> Any:
 
 
 def affine_grid(
-    theta: Operand, size: Any, *, align_corners: bool = False, name: str | None = None
+    theta: Operand, size: Any, align_corners: bool = False, *, name: str | None = None
 ) -> Tensor:
     """The grid for `grid_sample` that an affine map of the image makes.
 

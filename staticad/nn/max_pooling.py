@@ -18,11 +18,11 @@ from .windows import Windows
 def max_pool1d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     dilation: Each = 1,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The largest element of each window.  x: (batch, channels, length); as `max_pool2d`.
@@ -40,11 +40,11 @@ def max_pool1d(
 def max_pool2d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     dilation: Each = 1,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The largest element of each window; NaN if there is one.  Padding is never chosen.
@@ -72,11 +72,11 @@ def max_pool2d(
 def max_pool3d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     dilation: Each = 1,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The largest element of each window.  x: (batch, channels, depth, height, width); as
@@ -106,11 +106,11 @@ def _max_pool(
 def max_pool_with_indices(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     dilation: Each = 1,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The largest element of each window, and its place in x.

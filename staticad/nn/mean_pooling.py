@@ -22,12 +22,12 @@ from .windows import Windows
 def avg_pool1d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor: float | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The mean of each window.  x: (batch, channels, length); as `avg_pool2d`.
@@ -45,12 +45,12 @@ def avg_pool1d(
 def avg_pool2d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor: float | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The mean of each window.
@@ -75,12 +75,12 @@ def avg_pool2d(
 def avg_pool3d(
     x: Operand,
     window: Each,
-    *,
     stride: Each | None = None,
     padding: Padding = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor: float | None = None,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The mean of each window.  x: (batch, channels, depth, height, width); as `avg_pool2d`.
@@ -137,9 +137,9 @@ def lp_pool1d(
     x: Operand,
     p: float,
     window: Each,
-    *,
     stride: Each | None = None,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The p-norm of each window.  x: (batch, channels, length); as `lp_pool2d`.
@@ -158,9 +158,9 @@ def lp_pool2d(
     x: Operand,
     p: float,
     window: Each,
-    *,
     stride: Each | None = None,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The p-norm of each window, (sum of abs(x)^p)^(1/p); of an empty or zero one 0, with
@@ -184,9 +184,9 @@ def lp_pool3d(
     x: Operand,
     p: float,
     window: Each,
-    *,
     stride: Each | None = None,
     ceil_mode: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """The p-norm of each window.  x: (batch, channels, depth, height, width); as `lp_pool2d`.

@@ -149,10 +149,10 @@ def _places(x: Any, kernel: int, count: Size, stride: int, dilation: int) -> Any
 def local_response_norm(
     x: Operand,
     size: int,
-    *,
     alpha: float = 1e-4,
     beta: float = 0.75,
     k: float = 1.0,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """x / (k + alpha mean(x^2))^beta, the mean over `size` neighbouring channels.

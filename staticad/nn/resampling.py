@@ -29,10 +29,10 @@ _RANKS = {"bilinear": 2, "trilinear": 3, "bicubic": 2}
 def interpolate(
     x: Operand,
     size: Any = None,
-    *,
     scale_factor: float | Sequence[float] | None = None,
     mode: Mode = "nearest",
     align_corners: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """x with other spatial sizes, each axis interpolated by itself.
@@ -233,7 +233,7 @@ def cubic_weights(share: Any) -> list[Any]:
 # ------------------------------------------------------------------ channels and pixels
 
 
-def pixel_shuffle(x: Operand, factor: int, /, *, name: str | None = None) -> Tensor:
+def pixel_shuffle(x: Operand, /, factor: int, *, name: str | None = None) -> Tensor:
     """Channels as pixels: (batch, channels r^k, *sizes) to (batch, channels, *sizes times r).
 
     x: any dtype, with k spatial axes.  factor: r.  Element (c r^2 + i r + j, y, x) of an image goes
@@ -259,7 +259,7 @@ def pixel_shuffle(x: Operand, factor: int, /, *, name: str | None = None) -> Ten
         return result(methods.reshape(moved, (batch, fewer, *(n * r for n in rest)), name))
 
 
-def pixel_unshuffle(x: Operand, factor: int, /, *, name: str | None = None) -> Tensor:
+def pixel_unshuffle(x: Operand, /, factor: int, *, name: str | None = None) -> Tensor:
     """Pixels as channels: what undoes `pixel_shuffle`.
 
     x: (batch, channels, *sizes) of any dtype, with sizes that are multiples of `factor`.

@@ -83,3 +83,54 @@ def test_values(function: Callable[[], Any], numpy: Any) -> None:
     value = sad.Session(y.graph).run(y)
     np.testing.assert_allclose(value, numpy, rtol=1e-14)
     assert value.dtype == numpy.dtype
+
+
+IMAGE = np.arange(32.0).reshape(1, 2, 4, 4)
+WEIGHTS = np.arange(16.0).reshape(2, 2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("by_position", "by_keyword"),
+    [
+        (
+            lambda: sad.nn.conv2d(IMAGE, WEIGHTS, None, 2, 1),
+            lambda: sad.nn.conv2d(IMAGE, WEIGHTS, stride=2, padding=1),
+        ),
+        (
+            lambda: sad.nn.conv_transpose2d(IMAGE, WEIGHTS, None, 2, 1, 1),
+            lambda: sad.nn.conv_transpose2d(IMAGE, WEIGHTS, stride=2, padding=1, output_padding=1),
+        ),
+        (
+            lambda: sad.nn.max_pool2d(IMAGE, 3, 1, 1),
+            lambda: sad.nn.max_pool2d(IMAGE, 3, stride=1, padding=1),
+        ),
+        (
+            lambda: sad.nn.avg_pool2d(IMAGE, 3, 1, 1),
+            lambda: sad.nn.avg_pool2d(IMAGE, 3, stride=1, padding=1),
+        ),
+        (
+            lambda: sad.nn.interpolate(IMAGE, None, 2, "bilinear", True),
+            lambda: sad.nn.interpolate(IMAGE, scale_factor=2, mode="bilinear", align_corners=True),
+        ),
+        (
+            lambda: sad.nn.normalize(IMAGE, 1.0, 1),
+            lambda: sad.nn.normalize(IMAGE, p=1.0, axis=1),
+        ),
+        (
+            lambda: sad.nn.cosine_similarity(IMAGE, IMAGE + 1, 1),
+            lambda: sad.nn.cosine_similarity(IMAGE, IMAGE + 1, axis=1),
+        ),
+        (
+            lambda: sad.nn.adaptive_avg_pool2d(IMAGE, 2),
+            lambda: sad.nn.adaptive_avg_pool2d(IMAGE, size=2),
+        ),
+        (
+            lambda: sad.nn.pixel_shuffle(IMAGE.reshape(1, 8, 2, 2), 2),
+            lambda: sad.nn.pixel_shuffle(IMAGE.reshape(1, 8, 2, 2), factor=2),
+        ),
+    ],
+)
+def test_of_torch(by_position: Callable[[], Any], by_keyword: Callable[[], Any]) -> None:
+    with sad.Graph() as graph:
+        values = [by_position(), by_keyword()]
+    np.testing.assert_array_equal(*sad.Session(graph).run(values))
