@@ -12,6 +12,7 @@ from staticad_schema.types import INT64, INTEGER
 
 from .. import dimensions, methods
 from ..building import build
+from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.control import assert_
 from ..ops.ranges import arange
@@ -67,7 +68,7 @@ def ctc_loss(
                 ("label_lengths", label_lengths),
             )
         )
-        _check(logs, names, steps, counts)
+        names, steps, counts = _fitting(logs, names, steps, counts)
         empty = dimensions.integer(blank)
         classes = logs.shape[2]
         if empty < 0 or (isinstance(classes, int) and empty >= classes):
@@ -98,15 +99,15 @@ def _integers(what: str, x: Tensor) -> Any:
     return x.astype(INT64)
 
 
-def _check(logs: Tensor, labels: Any, steps: Any, counts: Any) -> None:
-    """Raises ShapeError for operands that do not fit each other."""
+def _fitting(logs: Tensor, labels: Any, steps: Any, counts: Any) -> list[Any]:
+    """Labels and lengths for each example.  Raises ShapeError."""
     if logs.ndim != 3 or not isinstance(logs.shape[0], int):
         raise ShapeError(
             "not log probabilities of a known number of steps",
             expected="a tensor [steps, batch, classes]",
             found=logs.describe(),
         )
-    batch = logs.shape[1]
+    batch, fitting = logs.shape[1], []
     for what, x, shape in (
         ("labels", labels, (batch, labels.type.shape[-1] if labels.type.ndim else 0)),
         ("input_lengths", steps, (batch,)),
@@ -118,6 +119,8 @@ def _check(logs: Tensor, labels: Any, steps: Any, counts: Any) -> None:
                 expected=f"shape ({', '.join(map(str, shape))}), for {logs.describe()}",
                 found=x.describe(),
             )
+        fitting.append(expected(x, shape))
+    return fitting
 
 
 def _checked(

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from staticad_schema.errors import ShapeError
+from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
 from ..building import build, renamed
 from ..current import scope
+from ..finding import expected
 from ..graph import Graph
 from ..operands import Operand, result
 from ..options import choice, flag
@@ -184,15 +186,15 @@ def _unrolled(
     given = [s for s in states if s is not None]
     value, *rest = fitting(asked, GATES[asked], (value, *given), weights)
     ready, arrays = rest[: len(given)], rest[len(given) :]
+    shape = (value.shape[1 - axis], arrays[1].shape[1])
     for state in ready:
-        if state.type.ndim != 2:
+        if same_shape(state.type.shape, shape) is False:
             raise ShapeError(
                 "not a state for each example",
-                expected="a tensor [batch, units]",
+                expected=f"a tensor [batch, units]: {value.type.with_shape(shape)}",
                 found=state.describe(),
             )
-    begin = iter(ready)
-    shape = (value.shape[1 - axis], arrays[1].shape[1])
+    begin = iter([expected(state, shape) for state in ready])
     zero = None
     current = []
     for state in states:

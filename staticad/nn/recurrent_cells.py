@@ -16,6 +16,7 @@ from staticad_schema.sites import asking
 
 from .. import methods
 from ..building import build, renamed
+from ..finding import expected
 from ..operands import Operand, result
 from ..options import choice
 from ..tensor import Tensor
@@ -220,4 +221,5 @@ def fitting(asked: str, gates: int, given: tuple[Any, ...], weights: Any) -> lis
                 expected=f"shape ({', '.join(map(str, shape))}), for x {x.type} and wh {wh.type}",
                 found=tensor.describe(),
             )
-    return ready
+    rest = [expected(tensor, shape) for _, tensor, shape in wanted]
+    return [x, *rest[2 + len(biases) :], rest[1], wh, *rest[2 : 2 + len(biases)]]

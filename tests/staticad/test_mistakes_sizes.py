@@ -47,11 +47,33 @@ MISTAKES: dict[str, tuple[Callable[..., Any], tuple[Array, ...]]] = {
     ),
     "more variances": (nn.gaussian_nll_loss, (f(1), f(1), f(3))),
     "one target of pairs": (nn.cosine_embedding_loss, (f(2, 3), f(2, 3), f(1))),
+    "labels of one of two sequences": (
+        lambda x, y, n, m: nn.ctc_loss(x, y, n, m), (f(3, 2, 4), i(1, 1), i(2), i(2)),
+    ),
+    "one length of two": (
+        lambda x, y, n, m: nn.ctc_loss(x, y, n, m), (f(3, 2, 4), i(2, 1), i(2), i(1)),
+    ),
+    "a state of one of two sequences": (
+        lambda x, h, wi, wh: nn.gru(x, (wi, wh), h)[0],
+        (f(3, 2, 4), f(1, 5), f(15, 4), f(15, 5)),
+    ),
+    "one bias of all units": (
+        lambda x, wi, wh, bi, bh: nn.rnn(x, (wi, wh, bi, bh))[0],
+        (f(3, 2, 4), f(5, 4), f(5, 5), f(1), f(5)),
+    ),
     "a gain that widens": (nn.layer_norm, (f(2, 1), f(3))),
     "a gain that widens, of roots": (nn.rms_norm, (f(2, 1), f(3))),
     "a gain of weights that widens": (nn.weight_norm, (f(2, 1), f(3))),
     "slopes that widen": (nn.prelu, (f(2, 1), f(3))),
 }  # fmt: skip
+
+# Sequences have a known number of steps, and weights a known number of units.
+KNOWN: dict[str, tuple[tuple[int, ...], ...]] = {
+    "labels of one of two sequences": ((3, 2, 4),),
+    "one length of two": ((3, 2, 4),),
+    "a state of one of two sequences": ((3, 2, 4), (15, 5)),
+    "one bias of all units": ((3, 2, 4), (5, 5)),
+}
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -67,7 +89,12 @@ def test_known_sizes_are_refused_while_building(name: str) -> None:
 def test_unknown_sizes_are_refused_when_they_are_found(name: str) -> None:
     function, arrays = MISTAKES[name]
     with sad.Graph() as graph:
-        operands = [sad.placeholder(a.dtype, (None,) * a.ndim) for a in arrays]
+        operands = [
+            sad.placeholder(
+                a.dtype, a.shape if a.shape in KNOWN.get(name, ()) else (None,) * a.ndim
+            )
+            for a in arrays
+        ]
         y = function(*operands)
     with sad.Session(graph) as session, pytest.raises(sad.StaticadError) as caught:
         session.run(y, dict(zip(operands, arrays, strict=True)))
