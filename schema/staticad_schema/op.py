@@ -260,6 +260,11 @@ FINDERS: set[str] = set()
 """The names of the ops with results of a size that depends on data."""
 
 
+def meaning(name: str) -> Any:
+    """The meaning of the named op, for the meaning of another."""
+    return OPS[name].numpy
+
+
 def op(
     *,
     grad: Grad,

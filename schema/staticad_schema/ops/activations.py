@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..op import OPS, Operand, op
-from ..types import FLOATING, REAL, WIDENED, Array, TensorType
+from ..op import Operand, meaning, op
+from ..types import FLOATING, REAL, Array, TensorType
 from . import elementwise as e
-from .pointwise import pointwise, same, scaled, select
+from .pointwise import pointwise, same, scaled, select, wide
 
 
 def _relu(x: Array) -> Array:
@@ -49,7 +49,7 @@ def _by_slope(slope: Callable[..., Any]) -> dict[str, Any]:
     """The rules of an op by its derivative at x, which half floats compute in float32."""
 
     def product(x: Any, change: Any, given: dict[str, Any]) -> Any:
-        d = slope(x.astype(WIDENED.get(x.type.dtype, x.type.dtype)), **given)
+        d = slope(wide(x), **given)
         return scaled(d.astype(x.type.dtype), change)
 
     def grad(x: Any, out: Any, g: Any, **given: Any) -> tuple[Any]:
@@ -97,16 +97,11 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
     near = np.clip(x, -_FAR, _FAR)
     if approximate:
         cubic = near + x.dtype.type(0.044715) * (near * near * near)
-        share: Array = _numpy("sigmoid")(x.dtype.type(2 * math.sqrt(2.0 / math.pi)) * cubic)
+        share: Array = meaning("sigmoid")(x.dtype.type(2 * math.sqrt(2.0 / math.pi)) * cubic)
     else:
-        share = _numpy("erfc")(near * x.dtype.type(-math.sqrt(0.5))) * x.dtype.type(0.5)
-    result: Array = _numpy("multiply_no_nan")(x, share)
+        share = meaning("erfc")(near * x.dtype.type(-math.sqrt(0.5))) * x.dtype.type(0.5)
+    result: Array = meaning("multiply_no_nan")(x, share)
     return result
-
-
-def _numpy(name: str) -> Any:
-    """The meaning of another op."""
-    return OPS[name].numpy
 
 
 @op(
@@ -129,7 +124,7 @@ def _silu_expansion(x: Any) -> Any:
 
 
 def _silu(x: Array) -> Array:
-    result: Array = _numpy("multiply_no_nan")(x, _numpy("sigmoid")(x))
+    result: Array = meaning("multiply_no_nan")(x, meaning("sigmoid")(x))
     return result
 
 
@@ -177,7 +172,7 @@ def _mish_expansion(x: Any) -> Any:
 
 def _mish(x: Array) -> Array:
     share, _ = _mish_shares(x, x < 0, np.zeros((), x.dtype), np.exp, np.where)
-    result: Array = _numpy("multiply_no_nan")(x, share)
+    result: Array = meaning("multiply_no_nan")(x, share)
     return result
 
 

@@ -8,24 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..op import OPS, Operand, each, op
+from ..op import Operand, each, meaning, op
 from ..shapes import broadcast_shapes
-from ..types import FLOATING, WIDENED, Array, TensorType
+from ..types import FLOATING, Array, TensorType
 from . import elementwise as e
 from .arithmetic import constant_scalar
 from .checks import agree, check_broadcast, check_kind, same_dtype
-from .contract import matmul
+from .contract import matmul, swapped
 from .index import along
-from .shape import aligned, permute_dims
+from .pointwise import wide
+from .shape import aligned
 from .softmax import masked_change, masked_softmax, softmax, softmax_change
 
 # ------------------------------------------------------------------ matmul_no_nan
-
-
-def _turned(x: Any) -> Any:
-    """The transposes of a stack of matrices."""
-    ndim = x.type.ndim
-    return permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
 
 
 def _matmul_no_nan(a: Array, b: Array, *, value: bool) -> Array:
@@ -42,11 +37,11 @@ def _matmul_no_nan(a: Array, b: Array, *, value: bool) -> Array:
 
 
 def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return matmul_no_nan(g, _turned(b), value=True)
+    return matmul_no_nan(g, swapped(b), value=True)
 
 
 def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return _turned(matmul_no_nan(_turned(g), a, value=True))
+    return swapped(matmul_no_nan(swapped(g), a, value=True))
 
 
 def _batch_matmul(a: Any, b: Any, batched: Sequence[bool], *, value: bool) -> Any:
@@ -93,7 +88,7 @@ def _causal(scores: Any) -> Any:
 
 def _weights(query: Any, key: Any, bias: Any, causal: bool, scale: float) -> tuple[Any, Any | None]:
     """What each query takes of each value, and which it may take at all (None: any)."""
-    products = matmul_no_nan(query, _turned(key), value=False)
+    products = matmul_no_nan(query, swapped(key), value=False)
     scores = e.multiply(products, query.coerce(scale))
     keep = _causal(scores) if causal else None
     if constant_scalar(bias) != 0:
@@ -124,19 +119,9 @@ def _attention(
     scores = scores + bias
     axis = scores.ndim - 1
     if keep.all():
-        return np.asarray(np.matmul(_meaning("softmax")(scores, axis=axis), value))
-    weights = _meaning("masked_softmax")(scores, keep, axis=axis)
+        return np.asarray(np.matmul(meaning("softmax")(scores, axis=axis), value))
+    weights = meaning("masked_softmax")(scores, keep, axis=axis)
     return _matmul_no_nan(weights, value, value=True)
-
-
-def _meaning(name: str) -> Any:
-    """The meaning of another op."""
-    return OPS[name].numpy
-
-
-def _wide(x: Any) -> Any:
-    """A half float as float32, in which weights are computed."""
-    return None if x is None else x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
 
 
 def _changed_weights(weights: Any, keep: Any, change: Any) -> Any:
@@ -151,14 +136,14 @@ def _grad_attention(
     query: Any, key: Any, value: Any, bias: Any, out: Any, g: Any, *, causal: bool, scale: float
 ) -> tuple[Any, ...]:
     dtype = query.type.dtype
-    query, key, value, bias, g = map(_wide, (query, key, value, bias, g))
+    query, key, value, bias, g = map(wide, (query, key, value, bias, g))
     weights, keep = _weights(query, key, bias, causal, scale)
-    d_value = _turned(matmul_no_nan(_turned(g), weights, value=True))
-    d_scores = _changed_weights(weights, keep, matmul_no_nan(g, _turned(value), value=False))
+    d_value = swapped(matmul_no_nan(swapped(g), weights, value=True))
+    d_scores = _changed_weights(weights, keep, matmul_no_nan(g, swapped(value), value=False))
     scaled = e.multiply(d_scores, query.coerce(scale))
     # A score that was masked out has no part in either, whatever key or query it was of.
     d_query = matmul_no_nan(scaled, key, value=True)
-    d_key = matmul_no_nan(_turned(scaled), query, value=True)
+    d_key = matmul_no_nan(swapped(scaled), query, value=True)
     found = (d_query, d_key, d_value, d_scores)
     return tuple(d.astype(dtype) for d in found)
 
@@ -175,14 +160,14 @@ def _jvp_attention(
     scale: float,
 ) -> Any:
     dtype = query.type.dtype
-    query, key, value, bias = map(_wide, (query, key, value, bias))
-    t_query, t_key, t_value, t_bias = map(_wide, tangents)
+    query, key, value, bias = map(wide, (query, key, value, bias))
+    t_query, t_key, t_value, t_bias = map(wide, tangents)
     weights, keep = _weights(query, key, bias, causal, scale)
     parts = []
     if t_query is not None:
-        parts.append(e.multiply(matmul(t_query, _turned(key)), query.coerce(scale)))
+        parts.append(e.multiply(matmul(t_query, swapped(key)), query.coerce(scale)))
     if t_key is not None:
-        parts.append(e.multiply(matmul(query, _turned(t_key)), query.coerce(scale)))
+        parts.append(e.multiply(matmul(query, swapped(t_key)), query.coerce(scale)))
     if t_bias is not None:
         parts.append(t_bias)
     result: Any = None if t_value is None else matmul_no_nan(weights, t_value, value=True)

@@ -19,7 +19,7 @@ from .pointwise import conjugated
 from .shape import permute_dims, reshape
 
 
-def _swapped(x: Any) -> Any:
+def swapped(x: Any) -> Any:
     """The transposes of a stack of matrices."""
     ndim = x.type.ndim
     return permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
@@ -53,7 +53,7 @@ def _flat(x: Any) -> Any:
 
 def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
     _, right, cotangent = _matrices(a, b, g)
-    return matmul(cotangent, _swapped(conjugated(right)))
+    return matmul(cotangent, swapped(conjugated(right)))
 
 
 def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
@@ -61,7 +61,7 @@ def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
     if right.type.ndim == 2 < left.type.ndim:
         # One product over all matrices of the stack, instead of a sum of one each.
         left, cotangent = _flat(left), _flat(cotangent)
-    found = matmul(_swapped(conjugated(left)), cotangent)
+    found = matmul(swapped(conjugated(left)), cotangent)
     return found if b.type.ndim > 1 else reshape(found, shape=found.type.shape[:-1])
 
 

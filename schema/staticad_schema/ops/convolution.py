@@ -21,7 +21,7 @@ from ..types import NUMERIC, Array, TensorType
 from . import correlation
 from .checks import check_kind, check_shape, same_dtype
 from .pointwise import conjugated
-from .shape import batch_size, permute_dims, reshape
+from .shape import batch_size, folded, permute_dims, reshape
 from .windows import check_spatial, window_counts
 
 # ------------------------------------------------------------------ checks
@@ -69,12 +69,6 @@ def _check_counts(g: Operand, counts: Shape, sizes: Shape) -> None:
 
 
 # ------------------------------------------------------------------ batch rules
-
-
-def _folded(x: Any) -> Any:
-    """The first two axes as one."""
-    size, count, *rest = x.type.shape
-    return reshape(x, shape=(size * count, *rest))
 
 
 def _unfolded(x: Any, axis: int, *sizes: Size) -> Any:
@@ -126,10 +120,10 @@ def _batch_conv(x: Any, w: Any, batched: Sequence[bool], *, groups: Size, **attr
     if all(batched):
         # Examples become groups.
         outputs = w.type.shape[1]
-        found = conv(_side_by_side(x), _folded(w), groups=size * groups, **attributes)
+        found = conv(_side_by_side(x), folded(w), groups=size * groups, **attributes)
         return _apart(found, size, outputs)
     if batched[0]:
-        found = conv(_folded(x), w, groups=groups, **attributes)
+        found = conv(folded(x), w, groups=groups, **attributes)
         return _unfolded(found, 0, size, x.type.shape[1])
     wide = _within_groups(w, 0, groups, size)
     return _from_groups(conv(x, wide, groups=groups, **attributes), 1, groups, size)
@@ -141,10 +135,10 @@ def _batch_input(
     size = batch_size((g, w), batched)
     if all(batched):
         channels = w.type.shape[2] * groups
-        found = conv_input(_side_by_side(g), _folded(w), groups=size * groups, **attributes)
+        found = conv_input(_side_by_side(g), folded(w), groups=size * groups, **attributes)
         return _apart(found, size, channels)
     if batched[0]:
-        found = conv_input(_folded(g), w, groups=groups, **attributes)
+        found = conv_input(folded(g), w, groups=groups, **attributes)
         return _unfolded(found, 0, size, g.type.shape[1])
     wide = _within_groups(w, 1, 1, size)
     found = conv_input(g, wide, groups=groups, **attributes)

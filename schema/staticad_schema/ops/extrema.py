@@ -6,14 +6,14 @@ that the indices name, as those of a sort.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from ..op import Operand, op
 from ..types import INT64, REAL, Array, TensorType
 from .checks import check_axes, check_kind
+from .shape import one_axis_on
 from .sort import taken_grad, taken_jvp
 
 
@@ -41,15 +41,11 @@ def _types(x: Operand, axis: int) -> tuple[TensorType, TensorType]:
     return x, x.with_dtype(INT64)
 
 
-def _batch_max(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
-    return cumulative_max(x, axis=axis + 1, reverse=reverse)
-
-
 @op(
     numpy=_meaning(np.maximum),
     grad=taken_grad,
     jvp=taken_jvp,
-    batch=_batch_max,
+    batch=one_axis_on("cumulative_max"),
     widen=True,
 )
 def cumulative_max(x: Operand, *, axis: int, reverse: bool) -> tuple[TensorType, TensorType]:
@@ -60,15 +56,11 @@ def cumulative_max(x: Operand, *, axis: int, reverse: bool) -> tuple[TensorType,
     return _types(x, axis)
 
 
-def _batch_min(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
-    return cumulative_min(x, axis=axis + 1, reverse=reverse)
-
-
 @op(
     numpy=_meaning(np.minimum),
     grad=taken_grad,
     jvp=taken_jvp,
-    batch=_batch_min,
+    batch=one_axis_on("cumulative_min"),
     widen=True,
 )
 def cumulative_min(x: Operand, *, axis: int, reverse: bool) -> tuple[TensorType, TensorType]:

@@ -42,13 +42,10 @@ def in_range(indices: Array, size: int, axis: int) -> Array:
     return np.where(indices < 0, indices + size, indices)
 
 
-def _iota(like: Any, shape: Shape, axis: int) -> Any:
-    return like.apply(OPS["iota"], (), {"shape": shape, "axis": axis, "dtype": INT64})
-
-
 def along(like: Any, size: Size, axis: int, ndim: int) -> Any:
     """0, 1, ... along one axis of a tensor of rank `ndim`, size 1 on the others."""
-    return _iota(like, (1,) * axis + (size,) + (1,) * (ndim - 1 - axis), axis)
+    shape = (1,) * axis + (size,) + (1,) * (ndim - 1 - axis)
+    return like.apply(OPS["iota"], (), {"shape": shape, "axis": axis, "dtype": INT64})
 
 
 def check_indices(indices: Sequence[Operand]) -> Shape:
@@ -188,7 +185,7 @@ def _last_writers(x: Any, indices: Sequence[Any], axes: Ints, like: Any) -> Any:
     """Where an update is the one that stays: it is the last to be written to its place."""
     shape = broadcast_shapes(i.type.shape for i in indices)
     count = product(shape)
-    number = reshape(_iota(x, (count,), 0), shape=shape)
+    number = reshape(along(x, count, 0, 1), shape=shape)
     sizes = tuple(x.type.shape[a] for a in axes)
     own = tuple(range(len(axes)))
     winners = scatter_set(zeros(number, sizes), number, *indices, axes=own)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .arithmetic import multiply_no_nan
 from .checks import check_kind
 from .pointwise import conjugated, pushed, select
 from .reduce import reduced, restored, sum_
+from .shape import one_axis_on
 
 
 def _norm(x: Array, *, axis: Ints, keepdims: bool) -> Array:
@@ -62,15 +62,11 @@ def _jvp_norm(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) ->
     return sum_(along, axis=axis, keepdims=keepdims)
 
 
-def _batch_norm(x: Any, batched: Sequence[bool], *, axis: Ints, keepdims: bool) -> Any:
-    return norm(x, axis=tuple(a + 1 for a in axis), keepdims=keepdims)
-
-
 @op(
     numpy=_norm,
     grad=_grad_norm,
     jvp=_jvp_norm,
-    batch=_batch_norm,
+    batch=one_axis_on("norm"),
     widen=True,
 )
 def norm(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..op import OPS, Ints, Operand, op
-from ..types import FLOATING, WIDENED, Array, TensorType
+from ..types import FLOATING, Array, TensorType
 from . import elementwise as e
 from .checks import check_kind
+from .pointwise import wide
 from .reduce import reduced, sum_
+from .shape import one_axis_on
 
 
 def _mean(x: Any, axis: Ints) -> Any:
@@ -50,13 +52,8 @@ def _scale_slope(x: Any, out: tuple[Any, Any], axis: Ints) -> Any:
     return e.negative(e.divide(e.multiply(e.square(out[1]), out[0]), count))
 
 
-def _wide(x: Any) -> Any:
-    """A half float as float32: sums of many, and squares, leave its range."""
-    return None if x is None else x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
-
-
 def _grad_normalize(x: Any, out: tuple[Any, Any], g: tuple[Any, Any], *, axis: Ints) -> tuple[Any]:
-    out, g = (_wide(out[0]), _wide(out[1])), (_wide(g[0]), _wide(g[1]))
+    out, g = (wide(out[0]), wide(out[1])), (wide(g[0]), wide(g[1]))
     change = None if g[0] is None else _normalize_change(out, g[0], axis)
     if g[1] is not None:
         through = e.multiply(_scale_slope(x, out, axis), g[1])
@@ -67,7 +64,7 @@ def _grad_normalize(x: Any, out: tuple[Any, Any], g: tuple[Any, Any], *, axis: I
 def _jvp_normalize(
     x: Any, out: tuple[Any, Any], tangents: Sequence[Any], *, axis: Ints
 ) -> tuple[Any, Any]:
-    out, tangent = (_wide(out[0]), _wide(out[1])), _wide(tangents[0])
+    out, tangent = (wide(out[0]), wide(out[1])), wide(tangents[0])
     slope = e.multiply(_scale_slope(x, out, axis), tangent)
     both = _normalize_change(out, tangent, axis), sum_(slope, axis=axis, keepdims=True)
     return both[0].astype(x.type.dtype), both[1].astype(x.type.dtype)
@@ -78,9 +75,7 @@ def _jvp_normalize(
     expand=_normalize_expansion,
     grad=_grad_normalize,
     jvp=_jvp_normalize,
-    batch=lambda x, batched, *, axis, epsilon: OPS["normalize"](
-        x, axis=tuple(a + 1 for a in axis), epsilon=epsilon
-    ),
+    batch=one_axis_on("normalize"),
     widen=True,
 )
 def normalize(x: Operand, *, axis: Ints, epsilon: float) -> tuple[TensorType, TensorType]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..op import OPS, Grad, Jvp, Op, PerOperand, Types, op
 from ..shapes import broadcast_shapes
-from ..types import BOOL, TensorType
+from ..types import BOOL, WIDENED, TensorType
 from .checks import check_kind, same_dtype
 
 # `(operands..., out) -> d`, a handle or 1; None: the derivative is 0 everywhere.
@@ -73,6 +73,12 @@ def select(condition: Any, g: Any, otherwise: Any = 0.0) -> Any:
     """g where the condition holds: a cotangent chosen, not multiplied, so that what is not
     taken cannot reach the result as NaN."""
     return OPS["where"](condition, g, g.coerce(otherwise))
+
+
+def wide(x: Any) -> Any:
+    """A half float as float32, in which sums of many, products and squares keep in range; other
+    handles, and None, as they are."""
+    return None if x is None else x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
 
 
 def pointwise(

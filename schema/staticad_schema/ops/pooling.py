@@ -17,16 +17,9 @@ from ..shapes import product, same_shape, shape_text
 from ..types import INT64, NUMERIC, REAL, Array, TensorType
 from . import pools
 from .checks import check_equal_shapes, check_kind, check_shape
-from .shape import batch_size, reshape, with_batch
+from .shape import batch_size, folded, reshape, with_batch
 from .take import take_along_axis
 from .windows import check_spatial, extent, misses, window_counts
-
-
-def _folded(x: Any) -> Any:
-    """The batch axis of a map and that of its operand as one."""
-    size, count, *rest = x.type.shape
-    return reshape(x, shape=(size * count, *rest))
-
 
 # ------------------------------------------------------------------ maxima
 
@@ -56,7 +49,7 @@ def _grad_max_pool(x: Any, out: tuple[Any, Any], g: tuple[Any, Any]) -> tuple[An
 
 def _batch_max_pool(x: Any, batched: Sequence[bool], **attributes: Any) -> tuple[Any, ...]:
     lead = x.type.shape[:2]
-    outputs = max_pool(_folded(x), **attributes)
+    outputs = max_pool(folded(x), **attributes)
     return tuple(reshape(y, shape=(*lead, *y.type.shape[1:])) for y in outputs)
 
 
@@ -111,7 +104,7 @@ def _jvp_unpool(g: Any, indices: Any, out: Any, tangents: Sequence[Any], *, shap
 def _batch_unpool(g: Any, indices: Any, batched: Sequence[bool], *, shape: Shape) -> Any:
     size = batch_size((g, indices), batched)
     g, indices = with_batch(g, batched[0], size), with_batch(indices, batched[1], size)
-    found = unpool(_folded(g), _folded(indices), shape=shape)
+    found = unpool(folded(g), folded(indices), shape=shape)
     return reshape(found, shape=(*g.type.shape[:2], *found.type.shape[1:]))
 
 
@@ -156,12 +149,12 @@ def _grad_window_sum(x: Any, out: Any, g: Any, **attributes: Any) -> tuple[Any]:
 
 
 def _batch_window_sum(x: Any, batched: Sequence[bool], **attributes: Any) -> Any:
-    found = window_sum(_folded(x), **attributes)
+    found = window_sum(folded(x), **attributes)
     return reshape(found, shape=(*x.type.shape[:2], *found.type.shape[1:]))
 
 
 def _batch_window_spread(g: Any, batched: Sequence[bool], **attributes: Any) -> Any:
-    found = window_spread(_folded(g), **attributes)
+    found = window_spread(folded(g), **attributes)
     return reshape(found, shape=(*g.type.shape[:2], *found.type.shape[1:]))
 
 

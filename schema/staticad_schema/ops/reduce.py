@@ -16,12 +16,12 @@ from ..dims import Shape
 from ..errors import ShapeError
 from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
 from ..shapes import product, shape_text
-from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, WIDENED, Array, TensorType
+from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, Array, TensorType
 from .arithmetic import multiply_no_nan
 from .checks import check_axes, check_broadcast, check_kind, check_shape
-from .pointwise import pushed, scaled, select
+from .pointwise import pushed, scaled, select, wide
 from .scan import cumulative_prod, shifted
-from .shape import broadcast_to, inverse, permute_dims, reshape
+from .shape import broadcast_to, inverse, one_axis_on, permute_dims, reshape
 
 
 def reduced(x: Operand, axis: Ints, keepdims: bool) -> TensorType:
@@ -64,15 +64,6 @@ def _fixed_dtype(function: Callable[..., Any]) -> Callable[..., Array]:
     return meaning
 
 
-def _batch(name: str) -> Callable[..., Any]:
-    """The batch rule of the named reduction: the same, one axis further on."""
-
-    def rule(x: Any, batched: Sequence[bool], *, axis: Ints, keepdims: bool) -> Any:
-        return OPS[name](x, axis=tuple(a + 1 for a in axis), keepdims=keepdims)
-
-    return rule
-
-
 # ------------------------------------------------------------------ sums and products
 
 
@@ -84,7 +75,7 @@ def _grad_sum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[
     numpy=_fixed_dtype(np.sum),
     grad=_grad_sum,
     jvp="linear",
-    batch=_batch("sum"),
+    batch=one_axis_on("sum"),
     widen=True,
 )
 def sum_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
@@ -103,8 +94,7 @@ def others(x: Any, axis: Ints) -> Any:
     order = kept + axis
     count = product(tuple(shape[a] for a in axis))
     # Partial products of a half float leave its range although the whole may be within it.
-    wide = _wide(x)
-    row = reshape(permute_dims(wide, axes=order), shape=(*(shape[a] for a in kept), count))
+    row = reshape(permute_dims(wide(x), axes=order), shape=(*(shape[a] for a in kept), count))
     last = len(kept)
     before, behind = (
         shifted(cumulative_prod(row, axis=last, reverse=reverse), last, reverse, 1.0)
@@ -115,17 +105,13 @@ def others(x: Any, axis: Ints) -> Any:
     return permute_dims(moved, axes=inverse(order))
 
 
-def _wide(x: Any) -> Any:
-    return x.astype(WIDENED.get(x.type.dtype, x.type.dtype))
-
-
 def _grad_prod(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
-    whole = scaled(others(x, axis), _wide(restored(g, x, axis, keepdims)))
+    whole = scaled(others(x, axis), wide(restored(g, x, axis, keepdims)))
     return (whole.astype(x.type.dtype),)
 
 
 def _jvp_prod(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:
-    terms = pushed(others(x, axis), _wide(tangents[0]))
+    terms = pushed(others(x, axis), wide(tangents[0]))
     return sum_(terms, axis=axis, keepdims=keepdims).astype(x.type.dtype)
 
 
@@ -133,7 +119,7 @@ def _jvp_prod(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) ->
     numpy=_fixed_dtype(np.prod),
     grad=_grad_prod,
     jvp=_jvp_prod,
-    batch=_batch("prod"),
+    batch=one_axis_on("prod"),
     widen=True,
 )
 def prod(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
@@ -164,7 +150,7 @@ def _jvp_extremum(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool
     numpy=_contiguous(np.max),
     grad=_grad_extremum,
     jvp=_jvp_extremum,
-    batch=_batch("max"),
+    batch=one_axis_on("max"),
     widen=True,
 )
 def max_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
@@ -178,7 +164,7 @@ def max_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     numpy=_contiguous(np.min),
     grad=_grad_extremum,
     jvp=_jvp_extremum,
-    batch=_batch("min"),
+    batch=one_axis_on("min"),
     widen=True,
 )
 def min_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
@@ -186,13 +172,6 @@ def min_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     check_kind(REAL, x)
     _not_empty(x, axis)
     return reduced(x, axis, keepdims)
-
-
-def _batch_located(name: str) -> Callable[..., Any]:
-    def rule(x: Any, batched: Sequence[bool], *, axis: int, keepdims: bool) -> Any:
-        return OPS[name](x, axis=axis + 1, keepdims=keepdims)
-
-    return rule
 
 
 def _located(x: Operand, axis: int, keepdims: bool) -> TensorType:
@@ -205,7 +184,7 @@ def _located(x: Operand, axis: int, keepdims: bool) -> TensorType:
 @op(
     numpy=lambda x, *, axis, keepdims: np.argmax(x, axis, keepdims=keepdims),
     grad=constant,
-    batch=_batch_located("argmax"),
+    batch=one_axis_on("argmax"),
     widen=True,
 )
 def argmax(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
@@ -216,7 +195,7 @@ def argmax(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
 @op(
     numpy=lambda x, *, axis, keepdims: np.argmin(x, axis, keepdims=keepdims),
     grad=constant,
-    batch=_batch_located("argmin"),
+    batch=one_axis_on("argmin"),
     widen=True,
 )
 def argmin(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
@@ -230,7 +209,7 @@ def argmin(x: Operand, *, axis: int, keepdims: bool) -> TensorType:
 @op(
     numpy=lambda x, *, axis, keepdims: np.any(x.astype(bool), axis=axis, keepdims=keepdims),
     grad=constant,
-    batch=_batch("any"),
+    batch=one_axis_on("any"),
 )
 def any_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """Whether an element over the given axes is not zero; False where there are none."""
@@ -240,7 +219,7 @@ def any_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 @op(
     numpy=lambda x, *, axis, keepdims: np.all(x.astype(bool), axis=axis, keepdims=keepdims),
     grad=constant,
-    batch=_batch("all"),
+    batch=one_axis_on("all"),
 )
 def all_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
     """Whether all elements over the given axes are not zero; True where there are none."""
@@ -256,11 +235,7 @@ def _logsumexp(x: Array, *, axis: Ints, keepdims: bool) -> Array:
     top = np.where(np.isfinite(top), top, 0).astype(x.dtype)
     total = np.sum(np.exp(x - top), axis=axis, keepdims=True)
     out = np.log(total) + top
-    return out if keepdims else np.reshape(out, _dropped(x.shape, axis))
-
-
-def _dropped(shape: tuple[int, ...], axis: Ints) -> tuple[int, ...]:
-    return tuple(size for a, size in enumerate(shape) if a not in axis)
+    return np.asarray(out if keepdims else np.squeeze(out, axis))
 
 
 def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
@@ -287,7 +262,7 @@ def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: boo
         scaled(_softmax(x, out, axis, keepdims), restored(g, x, axis, keepdims)),
     ),
     jvp=_jvp_logsumexp,
-    batch=_batch("logsumexp"),
+    batch=one_axis_on("logsumexp"),
     widen=True,
 )
 def logsumexp(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:

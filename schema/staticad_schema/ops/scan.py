@@ -18,7 +18,7 @@ from ..types import FLOATING, NUMERIC, Array, TensorType
 from .checks import check_axes, check_equal_shapes, check_kind, same_dtype
 from .pointwise import conjugated, pushed, scaled
 from .recurrence import linear_recurrence_along
-from .shape import batch_size, with_batch
+from .shape import batch_size, one_axis_on, with_batch
 from .slicing import pad, slice_
 from .special import share
 
@@ -101,15 +101,11 @@ def _grad_cumulative_sum(x: Any, out: Any, g: Any, *, axis: int, reverse: bool) 
     return (cumulative_sum(g, axis=axis, reverse=not reverse),)
 
 
-def _batch_cumulative_sum(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
-    return cumulative_sum(x, axis=axis + 1, reverse=reverse)
-
-
 @op(
     numpy=_cumulative_sum,
     grad=_grad_cumulative_sum,
     jvp="linear",
-    batch=_batch_cumulative_sum,
+    batch=one_axis_on("cumulative_sum"),
     widen=True,
 )
 def cumulative_sum(x: Operand, *, axis: int, reverse: bool) -> TensorType:
@@ -128,10 +124,6 @@ def _grad_cumulative_prod(x: Any, out: Any, g: Any, *, axis: int, reverse: bool)
     return (scaled(before, _adjoint(x, g, axis, reverse)),)
 
 
-def _batch_cumulative_prod(x: Any, batched: Sequence[bool], *, axis: int, reverse: bool) -> Any:
-    return cumulative_prod(x, axis=axis + 1, reverse=reverse)
-
-
 def _jvp_cumulative_prod(
     x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
 ) -> Any:
@@ -143,7 +135,7 @@ def _jvp_cumulative_prod(
     numpy=_cumulative_prod,
     grad=_grad_cumulative_prod,
     jvp=_jvp_cumulative_prod,
-    batch=_batch_cumulative_prod,
+    batch=one_axis_on("cumulative_prod"),
     widen=True,
 )
 def cumulative_prod(x: Operand, *, axis: int, reverse: bool) -> TensorType:
@@ -170,12 +162,6 @@ def _grad_cumulative_logsumexp(x: Any, out: Any, g: Any, *, axis: int, reverse: 
     return (scaled(own, _adjoint(carried, g, axis, reverse)),)
 
 
-def _batch_cumulative_logsumexp(
-    x: Any, batched: Sequence[bool], *, axis: int, reverse: bool
-) -> Any:
-    return cumulative_logsumexp(x, axis=axis + 1, reverse=reverse)
-
-
 def _jvp_cumulative_logsumexp(
     x: Any, out: Any, tangents: Sequence[Any], *, axis: int, reverse: bool
 ) -> Any:
@@ -188,7 +174,7 @@ def _jvp_cumulative_logsumexp(
     numpy=_cumulative_logsumexp,
     grad=_grad_cumulative_logsumexp,
     jvp=_jvp_cumulative_logsumexp,
-    batch=_batch_cumulative_logsumexp,
+    batch=one_axis_on("cumulative_logsumexp"),
     widen=True,
 )
 def cumulative_logsumexp(x: Operand, *, axis: int, reverse: bool) -> TensorType:

@@ -19,6 +19,7 @@ from .arithmetic import multiply_no_nan
 from .checks import check_equal_shapes, check_kind, same_dtype
 from .comparison import equal
 from .index import (
+    along,
     batch_scatter,
     check_indexed,
     combined,
@@ -141,9 +142,7 @@ def _number_of_place(x: Any, indices: Sequence[Any], axes: Ints) -> Any:
     """For each update the number of its place in row-major order, as one axis."""
     shape = broadcast_shapes(i.type.shape for i in indices)
     sizes = tuple(x.type.shape[a] for a in axes)
-    count = product(sizes)
-    order = {"shape": (count,), "axis": 0, "dtype": INT64}
-    numbers = reshape(x.apply(OPS["iota"], (), order), shape=sizes)
+    numbers = reshape(along(x, product(sizes), 0, 1), shape=sizes)
     found = gather(numbers, *indices, axes=tuple(range(len(axes))))
     return reshape(found, shape=(product(shape),))
 

@@ -7,7 +7,7 @@ decided when sizes are bound and inference runs again.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,22 @@ def aligned(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
             x = reshape(x, shape=(size, *(1,) * missing, *rest))
         out.append(x)
     return out
+
+
+def one_axis_on(name: str) -> Callable[..., Any]:
+    """The batch rule of the named op of one operand: the same along axes one further on."""
+
+    def rule(x: Any, batched: Sequence[bool], *, axis: int | Ints, **more: Any) -> Any:
+        moved = axis + 1 if isinstance(axis, int) else tuple(a + 1 for a in axis)
+        return OPS[name](x, axis=moved, **more)
+
+    return rule
+
+
+def folded(x: Any) -> Any:
+    """The operand with its first two axes as one."""
+    size, count, *rest = x.type.shape
+    return reshape(x, shape=(size * count, *rest))
 
 
 def moved_axis(x: Any, source: int, destination: int) -> Any:
@@ -169,15 +185,11 @@ def _grad_flip(x: Any, out: Any, g: Any, *, axis: Ints) -> tuple[Any]:
     return (flip(g, axis=axis),)
 
 
-def _batch_flip(x: Any, batched: Sequence[bool], *, axis: Ints) -> Any:
-    return flip(x, axis=tuple(a + 1 for a in axis))
-
-
 @op(
     numpy=lambda x, *, axis: np.flip(x, axis),
     grad=_grad_flip,
     jvp="linear",
-    batch=_batch_flip,
+    batch=one_axis_on("flip"),
     view=True,
 )
 def flip(x: Operand, *, axis: Ints) -> TensorType:

@@ -16,7 +16,7 @@ from . import elementwise as e
 from .checks import check_axes, check_kind
 from .pointwise import pushed, select
 from .reduce import max_, sum_
-from .shape import aligned, broadcast_to
+from .shape import aligned, broadcast_to, one_axis_on
 
 
 def _shifted(x: Array, axis: int) -> Array:
@@ -78,7 +78,7 @@ def softmax_change(
     expand=_softmax_expansion,
     grad=lambda x, out, g, *, axis: (softmax_change(out, g, axis),),
     jvp=lambda x, out, tangents, *, axis: softmax_change(out, tangents[0], axis, pushed),
-    batch=lambda x, batched, *, axis: OPS["softmax"](x, axis=axis + 1),
+    batch=one_axis_on("softmax"),
     widen=True,
 )
 def softmax(x: Operand, *, axis: int) -> TensorType:
@@ -96,7 +96,7 @@ def softmax(x: Operand, *, axis: int) -> TensorType:
         tangents[0],
         sum_(pushed(e.exp(out), tangents[0]), axis=(axis,), keepdims=True),
     ),
-    batch=lambda x, batched, *, axis: OPS["log_softmax"](x, axis=axis + 1),
+    batch=one_axis_on("log_softmax"),
     widen=True,
 )
 def log_softmax(x: Operand, *, axis: int) -> TensorType:

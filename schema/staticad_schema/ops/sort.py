@@ -18,7 +18,7 @@ from ..op import Operand, constant, op
 from ..shapes import same_shape, shape_text
 from ..types import INT64, REAL, Array, TensorType
 from .checks import check_axes, check_kind, same_dtype
-from .shape import batch_size, with_batch
+from .shape import batch_size, one_axis_on, with_batch
 from .take import scatter_along, take_along_axis
 
 _ORDERED = REAL | {"bool"}
@@ -49,15 +49,11 @@ def _sort(x: Array, *, axis: int, descending: bool) -> tuple[Array, Array]:
     return np.take_along_axis(x, order, axis), order
 
 
-def _batch_sort(x: Any, batched: Sequence[bool], *, axis: int, descending: bool) -> Any:
-    return sort(x, axis=axis + 1, descending=descending)
-
-
 @op(
     numpy=_sort,
     grad=taken_grad,
     jvp=taken_jvp,
-    batch=_batch_sort,
+    batch=one_axis_on("sort"),
     widen=True,
 )
 def sort(x: Operand, *, axis: int, descending: bool) -> tuple[TensorType, TensorType]:
@@ -103,15 +99,11 @@ def _top_k(x: Array, *, k: int, axis: int, largest: bool) -> tuple[Array, Array]
     return np.moveaxis(values, -1, axis), np.moveaxis(indices, -1, axis)
 
 
-def _batch_top_k(x: Any, batched: Sequence[bool], *, k: int, axis: int, largest: bool) -> Any:
-    return top_k(x, k=k, axis=axis + 1, largest=largest)
-
-
 @op(
     numpy=_top_k,
     grad=taken_grad,
     jvp=taken_jvp,
-    batch=_batch_top_k,
+    batch=one_axis_on("top_k"),
     widen=True,
 )
 def top_k(x: Operand, *, k: int, axis: int, largest: bool = True) -> tuple[TensorType, TensorType]:
