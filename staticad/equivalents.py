@@ -26,7 +26,8 @@ EQUIVALENTS = {
     "geomspace": "sad.exp(sad.linspace(math.log(start), math.log(stop), n))",
     "logspace": "10 ** sad.linspace(start, stop, n)",
     **{name: f"sad.constant(np.{name}(n))"
-       for name in ("bartlett", "blackman", "hamming", "hanning", "kaiser")},
+       for name in ("bartlett", "blackman", "hamming", "hanning")},
+    "kaiser": "sad.constant(np.kaiser(n, beta))",
     # --- Elementwise
     **dict.fromkeys(("absolute", "fabs"), "sad.abs"),
     **{f"arc{name}": f"sad.a{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tanh")},
@@ -82,7 +83,7 @@ EQUIVALENTS = {
     **dict.fromkeys(("randn", "random_normal", "standard_normal"), "sad.random.normal"),
     **dict.fromkeys(("rand", "random_uniform", "random.random"), "sad.random.uniform"),
     "random.integers": "sad.random.randint",
-    "random.choice": "values[sad.random.randint((n,), 0, len(values))]",
+    "random.choice": "values[sad.random.randint(0, len(values), (n,))]",
     **dict.fromkeys(("random.permutation", "random.permuted", "random.shuffle"),
                     "x[sad.argsort(sad.random.uniform((n,)))]"),
     "random.lognormal": "sad.exp(sad.random.normal(shape))",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import pickle
 import re
@@ -22,6 +23,22 @@ def test_what_is_advised_exists(table: dict[str, str]) -> None:
             assert operator.attrgetter(name)(sad), name
         for name in re.findall(r"\bx\.(\w+)", advice):
             assert hasattr(sad.Variable, name), name
+
+
+IN_WORDS = {"random.laplace", "random.triangular"}
+RANDOM = [n for n, advice in EQUIVALENTS.items() if n.startswith("random.") and "(" in advice]
+
+
+@pytest.mark.parametrize("name", [name for name in RANDOM if name not in IN_WORDS])
+def test_what_is_advised_for_random_numbers_runs(name: str) -> None:
+    with sad.Graph(seed=0) as graph:
+        given = {
+            "a": 2.0, "p": 0.5, "n": 3, "k": 2, "shape": (3,), "mean": 1.0, "math": math,
+            "sad": sad, "x": sad.constant([1.0, 2.0, 3.0]), "values": sad.constant([1.0, 2.0, 3.0]),
+            "factor": sad.eye(2), "categories": [0, 1],
+        }  # fmt: skip
+        y = eval(EQUIVALENTS[name], given)  # noqa: S307 - our own table
+    assert len(sad.Session(graph).run(y)) == 3
 
 
 def test_no_name_is_advised_against_that_is_here() -> None:
