@@ -103,7 +103,6 @@ def derivatives(mask: Any, *arrays: Array, causal: bool = False) -> list[Array]:
         y = attend(*xs, mask, causal=causal)
         first = sad.gradients(sad.sum(y * y), xs)
         second = sad.gradients(sad.sum(first[0] * first[0]), xs)
-        tangent = sad.jvp(y, xs)
         fetches = [y, *first, *second, *sad.jvp([y], xs)]
         feeds = dict(zip(xs, arrays, strict=True))
         planned = run(graph, fetches, feeds)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from tests.mistakes import check_parts, places_of
 
 Build = Callable[[sad.Graph], Any]
 F = "float32"
@@ -33,21 +34,6 @@ def vector(graph: sad.Graph, size: Any = 3, dtype: str = F, name: str | None = N
 
 def as_any(x: Any) -> Any:
     return x
-
-
-def check_parts(error: sad.StaticadError, function: Callable[..., Any]) -> None:
-    """The four parts are there, and the line is the function's."""
-    assert error.asked, str(error)
-    assert error.expected, str(error)
-    assert error.found, str(error)
-    assert error.site is not None
-    assert error.site.file == "tests/staticad/test_mistakes.py"
-    assert error.site.line in lines_of(function)
-    assert f"at:       {error.site}" in str(error)
-
-
-def lines_of(function: Callable[..., Any]) -> set[int | None]:
-    return {line for _, _, line in function.__code__.co_lines()}
 
 
 def improbable(graph: sad.Graph) -> sad.Tensor:
@@ -390,7 +376,7 @@ def test_a_mistake_of_sizes_in_another_process(name: str, tmp_path: Path) -> Non
         assert part in done.stderr
     found = re.search(r"at: +tests/staticad/test_mistakes\.py:(\d+), in ", done.stderr)
     assert found is not None, done.stderr
-    assert int(found[1]) in lines_of(function)
+    assert int(found[1]) in {line for _, line in places_of(function.__code__)}
 
 
 def test_a_gradient_node_gives_the_forward_line_too() -> None:
@@ -411,5 +397,5 @@ def test_a_gradient_node_gives_the_forward_line_too() -> None:
         session.run(gradient, {x: np.zeros(2)})
     check_parts(caught.value, backward)
     assert caught.value.forward_site is not None
-    assert caught.value.forward_site.line in lines_of(forward)
+    assert caught.value.forward_site.line in {line for _, line in places_of(forward.__code__)}
     assert f"forward:  {caught.value.forward_site}" in str(caught.value)
