@@ -158,6 +158,9 @@ class Recorder(schema.Graph):
                 expected=f"a {asked} with a name of its own",
                 found=f"{first.op} {full!r} ({self.site(first.site)})",
                 site=user_site(),
+                hint="to use it a second time, hand the first one on, as conv2d's weights are"
+                if asked == "variable"
+                else None,
             )
         count = self._suffixes.get(full, 1)
         while self.has_name(f"{full}_{count}"):

@@ -14,7 +14,7 @@ import grimp
 import pytest
 
 import staticad as sad
-from docs import graph_picture
+from docs import functions_page, graph_picture
 from staticad_schema.op import OPS
 
 ROOT = Path(__file__).parent.parent
@@ -70,6 +70,16 @@ def test_every_public_name_is_documented() -> None:
         for name in namespace.__all__:
             if callable(getattr(namespace, name)):
                 assert re.search(rf"`{prefix}\.{name}[`(]", page), name
+
+
+def test_what_instances_hold_is_there_and_documented() -> None:
+    page = (ROOT / "docs" / "functions.md").read_text(encoding="utf-8")
+    graph = sad.Graph()
+    instances = {"graph": graph, "session": sad.Session(graph)}
+    for name, attributes in functions_page.ATTRIBUTES.items():
+        for attribute in attributes:
+            assert hasattr(instances[name], attribute)
+            assert f"| `{name}.{attribute}` |" in page
 
 
 def test_picture_tells_forward_from_gradient_nodes() -> None:

@@ -71,6 +71,13 @@ def test_unique_names_are_refused_with_both_lines(
         assert f"test_names.py:{function.__code__.co_firstlineno}" in str(caught.value)
 
 
+def test_a_second_layer_of_a_name_leads_to_sharing() -> None:
+    x = sad.Graph().placeholder("float32", ("n", 3), "x")
+    sad.nn.dense(x, 2, name="layer")
+    with pytest.raises(sad.ArgumentError, match=r"hint: .*hand the first one on"):
+        sad.nn.dense(x, 2, name="layer")
+
+
 def test_other_names_get_a_suffix() -> None:
     with sad.Graph() as graph, sad.scope("s"):
         x = sad.placeholder("float32", (), name="x")
