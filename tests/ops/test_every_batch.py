@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from staticad_schema import dims
 from staticad_schema.batching import batched
 from staticad_schema.op import OPS
 from staticad_schema.types import Array
@@ -70,3 +71,31 @@ def test_batch_rule_is_a_loop_over_examples(name: str) -> None:
                         and np.allclose(found[k], expected, rtol=1e-12, atol=1e-14, equal_nan=True)
                     )
                 ), f"{sample}, mapped {mapped}"
+
+
+@pytest.mark.parametrize(
+    "name", names(lambda d: bool(d.inputs) and d.batch != "map" and d.effect == "pure")
+)
+def test_a_batch_of_unknown_size_may_be_one_or_none(name: str) -> None:
+    for definition, sample in samples(name):
+        if not {a.dtype.name for a in sample.arrays} <= {"float64", "int64", "bool"}:
+            continue
+        expected = meaning(definition, sample.arrays, sample.attributes)
+        for mapped in subsets(len(sample.arrays)):
+            types = [
+                t.with_shape((dims.symbol("batch"), *t.shape)) if m else t
+                for t, m in zip(types_of(sample.arrays), mapped, strict=True)
+            ]
+            built = Applied(OPS["group"], Sample())
+            handles = [built.source(t) for t in types]
+            result = batched(definition, handles, mapped, sample.attributes)
+            outputs = result if isinstance(result, tuple) else (result,)
+            for size in (0, 1):
+                stacks = [
+                    a[None][:size] if m else a for a, m in zip(sample.arrays, mapped, strict=True)
+                ]
+                found = built.run(outputs, (), dict(zip(handles, stacks, strict=True)))
+                for stack, one in zip(found, expected, strict=True):
+                    assert stack.shape == (size, *one.shape), f"{sample}, mapped {mapped}"
+                    for example in stack:
+                        np.testing.assert_allclose(example, one, rtol=1e-12, atol=1e-14)

@@ -173,11 +173,16 @@ def rows_of(x: Array, indices: Sequence[Array], axes: Ints) -> tuple[Array, Arra
     return np.array(front, order="C"), row_numbers(x.shape, indices, axes)
 
 
+def table_of(front: Array, axes: Ints) -> Array:
+    """A view of what has the indexed axes first, with these as rows and the others as columns."""
+    depth = len(axes)
+    return front.reshape(math.prod(front.shape[:depth]), math.prod(front.shape[depth:]))
+
+
 def _scatter_set(x: Array, updates: Array, *indices: Array, axes: Ints) -> Array:
     out, rows = rows_of(x, indices, axes)
-    width = math.prod(out.shape[len(axes) :])
-    table = out.reshape(math.prod(out.shape[: len(axes)]), width)
-    table[rows] = updates.reshape(len(rows), width)
+    table = table_of(out, axes)
+    table[rows] = updates.reshape(len(rows), table.shape[1])
     return np.moveaxis(out, range(len(axes)), axes)
 
 

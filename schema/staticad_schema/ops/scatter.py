@@ -5,7 +5,6 @@ Several updates may meet one place.  `index` has the scatters that set and add.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from .index import (
     rows_of,
     scatter_add,
     scatter_set,
+    table_of,
     tangent_of,
 )
 from .pointwise import pushed, scaled, select
@@ -52,7 +52,7 @@ def _extremum(ufunc: Any, last: Callable[[np.iinfo[Any]], int], infinite: float)
         out, rows = rows_of(x, indices, axes)
         if not include_self:
             worst = last(np.iinfo(x.dtype)) if x.dtype.kind in "iu" else infinite
-            out.reshape(-1, math.prod(out.shape[len(axes) :]) or 1)[rows] = worst
+            table_of(out, axes)[rows] = worst
         return combined(ufunc, out, rows, updates, axes)
 
     return meaning
