@@ -7,12 +7,13 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
-from staticad_schema.shapes import product
+from staticad_schema.shapes import product, same_shape, shape_text
 from staticad_schema.sites import asking
-from staticad_schema.types import BOOL, FLOAT32, FLOATING, as_dtype
+from staticad_schema.types import BOOL, FLOAT32, FLOAT64, FLOATING, as_dtype
 
 from .. import dimensions, methods
 from ..building import build, renamed
+from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..ops.ranges import arange
 from ..options import flag, number
@@ -282,13 +283,14 @@ def sinusoidal_positions(
            [0.84, 0.01, 0.54, 1.  ]], dtype=float32)
     """
     with asking("sinusoidal_positions", name):
-        angles = _angles(arange(dimensions.size(length), dtype=FLOAT32), features, base)
+        angles = _angles(arange(dimensions.size(length), dtype=FLOAT64), features, base)
         both = build("concat", (build("sin", (angles,)), build("cos", (angles,))), {"axis": 1})
         return result(methods.cast(both, as_dtype(dtype), name))
 
 
 def _angles(positions: Any, features: int, base: float) -> Any:
-    """[..., positions, features / 2]."""
+    """[..., positions, features / 2], of float64: a position in the thousands leaves an angle in
+    float32 few digits behind its turns."""
     count = dimensions.integer(features)
     if count < 0 or count % 2:
         raise ArgumentError(
@@ -297,7 +299,7 @@ def _angles(positions: Any, features: int, base: float) -> Any:
     slowest = number("base", base, above=0)
     rates = [slowest ** (-2 * k / count) for k in range(count // 2)]
     column = build("reshape", (positions,), {"shape": (*positions.type.shape, 1)})
-    return column * column.coerce(rates) if rates else column * arange(0, dtype=FLOAT32)
+    return column * column.coerce(rates) if rates else column * arange(0, dtype=FLOAT64)
 
 
 def rotary_embedding(
@@ -332,7 +334,7 @@ def rotary_embedding(
             )
         with value.graph:  # type: ignore[attr-defined]
             steps = arange(value.shape[-2]) if positions is None else tensor(asked, positions)
-            angles = _angles(steps.astype(FLOAT32), value.shape[-1], base)
+            angles = _angles(steps.astype(FLOAT64), value.shape[-1], base)
         half = value.shape[-1] // 2
         cos, sin = build("cos", (angles,)), build("sin", (angles,))
 
@@ -344,4 +346,11 @@ def rotary_embedding(
             pair = (first * c - second * s, second * c + first * s)
             return build("concat", pair, {"axis": last})
 
-        return computed(turned, value, label=name)
+        y = computed(turned, value, label=None)
+        if same_shape(y.shape, value.shape) is False:
+            raise ShapeError(
+                "there are more positions than x has",
+                expected=f"a shape that broadcasts to {shape_text(value.shape[:-1])}",
+                found=steps.describe(),
+            )
+        return result(renamed(expected(y, value.shape), name))

@@ -46,7 +46,8 @@ def batch_norm(
     training: a bool, or a bool tensor of one element.  If so, mean and variance are those of the
     batch, and the updates move the variables `mean` and `variance` towards them by the share
     `momentum`, the variance of n numbers then counted as an estimate, times n / (n - 1) (of one
-    number: 0).  Otherwise the variables are used, and the updates change nothing.
+    number: 0).  Otherwise the variables are used, and the updates change nothing, as for a batch
+    of nothing.
     mean, variance: variables of a float dtype, one number for each feature; without them
     `name/mean` and `name/variance` are made, which begin with 0 and 1.
     The updates are in `graph.updates` too, which optimizers run with theirs.
@@ -82,8 +83,7 @@ def batch_norm(
         fresh = None
         if on is not False:
             fresh = scaled(normalized(value, axes, epsilon), scale, shift)
-            for state, batch in zip(states, _statistics(value, axes, states), strict=True):
-                new = state + (batch - state) * share
+            for state, new in zip(states, _moved(value, axes, states, share), strict=True):
                 updates.append(state.assign(chosen(on, new, state)))
         settled = None
         if on is not True:
@@ -173,15 +173,23 @@ def _states(
     return first, second
 
 
-def _statistics(x: Tensor, axes: tuple[int, ...], states: tuple[Variable, Variable]) -> list[Any]:
-    """The mean, and the variance as an estimate, in the variables' dtypes; with no gradient."""
+def _moved(
+    x: Tensor, axes: tuple[int, ...], states: tuple[Variable, Variable], share: float
+) -> list[Any]:
+    """The states, moved by a share towards the mean, and the variance as an estimate, of a batch;
+    with no gradient.  A batch of nothing has none, and moves nothing."""
     (wide,) = widened(build("stop_gradient", (x,)))
-    mean = methods.mean(wide, axes, True)
+    count = methods.count(wide, axes, wide.type.dtype)
+    some = build("maximum", (count, count.coerce(1.0)))
+    mean = build("sum", (wide,), {"axis": axes, "keepdims": True}) / some
     total = build("sum", (build("square", (wide - mean,)),), {"axis": axes, "keepdims": False})
-    count = methods.count(wide, axes, total.type.dtype)
-    divisor = build("maximum", (count - 1, count.coerce(1.0)))
+    variance = total / build("maximum", (count - 1, count.coerce(1.0)))
     flat = build("reshape", (mean,), {"shape": total.type.shape})
-    return [s.astype(v.dtype) for s, v in zip((flat, total / divisor), states, strict=True)]
+    any_at_all = build("minimum", (count, count.coerce(1.0)))
+    return [
+        state + (batch.astype(state.dtype) - state) * (any_at_all.astype(state.dtype) * share)
+        for state, batch in zip(states, (flat, variance), strict=True)
+    ]
 
 
 def _inferred(

@@ -14,6 +14,7 @@ from staticad_schema.types import FLOATING, INT64
 
 from .. import dimensions, methods, sizes
 from ..building import build
+from ..finding import expected
 from ..operands import Operand, result, tensor, tensors
 from ..options import choice, flag
 from ..tensor import Tensor
@@ -76,6 +77,7 @@ def grid_sample(
                 found=image.describe(),
             )
         dtype = image.dtype
+        places = expected(places, (image.shape[0], *places.shape[1:-1], rank))
         image, places = methods.widened(image), methods.widened(places)
         sampler = _Sampler(image, padding_mode, flag("align_corners", align_corners))
         counts = places.shape[1:-1]

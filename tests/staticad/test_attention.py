@@ -238,3 +238,23 @@ def test_sinusoidal_positions() -> None:
     found = run(graph, y, {x: np.zeros(5, np.float32)})
     angles = np.arange(5)[:, None] / 10000 ** (np.arange(0, 6, 2) / 6)
     np.testing.assert_allclose(found, np.hstack([np.sin(angles), np.cos(angles)]), atol=1e-6)
+
+
+def test_far_positions_keep_their_digits() -> None:
+    at = np.array([0, 1, 12345, 10**6])
+    x = np.random.default_rng(0).standard_normal((4, 6))
+    angles = at[:, None] * 100.0 ** (-2 * np.arange(3) / 6)
+    cos, sin = np.cos(angles), np.sin(angles)
+    first, second = x[:, :3], x[:, 3:]
+    turned = np.concatenate([first * cos - second * sin, second * cos + first * sin], 1)
+    for dtype, digits in (("float64", 1e-9), ("float32", 1e-6)):
+        with sad.Graph() as graph:
+            y = nn.rotary_embedding(x.astype(dtype), at, base=100.0)
+            table = nn.sinusoidal_positions(10**4, 6, base=100.0, dtype=dtype)[-1]
+        with sad.Session(graph) as session:
+            found, last = session.run([y, table])
+        assert found.dtype == last.dtype == dtype
+        np.testing.assert_allclose(found, turned, rtol=0, atol=digits)
+        angles = 9999 * 100.0 ** (-2 * np.arange(3) / 6)
+        right = np.concatenate([np.sin(angles), np.cos(angles)])
+        np.testing.assert_allclose(last, right, rtol=0, atol=digits)

@@ -61,18 +61,22 @@ MISTAKES: dict[str, tuple[Callable[..., Any], tuple[Array, ...]]] = {
         lambda x, wi, wh, bi, bh: nn.rnn(x, (wi, wh, bi, bh))[0],
         (f(3, 2, 4), f(5, 4), f(5, 5), f(1), f(5)),
     ),
+    "a grid of three coordinates": (nn.grid_sample, (f(1, 1, 2, 2), f(1, 3, 3, 3))),
+    "a grid of one of two images": (nn.grid_sample, (f(2, 1, 2, 2), f(1, 3, 3, 2))),
+    "positions that x does not have": (nn.rotary_embedding, (f(1, 1, 4), i(3))),
     "a gain that widens": (nn.layer_norm, (f(2, 1), f(3))),
     "a gain that widens, of roots": (nn.rms_norm, (f(2, 1), f(3))),
     "a gain of weights that widens": (nn.weight_norm, (f(2, 1), f(3))),
     "slopes that widen": (nn.prelu, (f(2, 1), f(3))),
 }  # fmt: skip
 
-# Sequences have a known number of steps, and weights a known number of units.
-KNOWN: dict[str, tuple[tuple[int, ...], ...]] = {
-    "labels of one of two sequences": ((3, 2, 4),),
-    "one length of two": ((3, 2, 4),),
-    "a state of one of two sequences": ((3, 2, 4), (15, 5)),
-    "one bias of all units": ((3, 2, 4), (5, 5)),
+# What has to be known all the same, by operand: steps of sequences, units of weights, features.
+KNOWN: dict[str, dict[int, tuple[int | None, ...]]] = {
+    "labels of one of two sequences": {0: (3, None, None)},
+    "one length of two": {0: (3, None, None)},
+    "a state of one of two sequences": {0: (3, None, None), 3: (15, 5)},
+    "one bias of all units": {0: (3, None, None), 2: (5, 5)},
+    "positions that x does not have": {0: (None, None, 4)},
 }
 
 
@@ -89,11 +93,9 @@ def test_known_sizes_are_refused_while_building(name: str) -> None:
 def test_unknown_sizes_are_refused_when_they_are_found(name: str) -> None:
     function, arrays = MISTAKES[name]
     with sad.Graph() as graph:
+        known = KNOWN.get(name, {})
         operands = [
-            sad.placeholder(
-                a.dtype, a.shape if a.shape in KNOWN.get(name, ()) else (None,) * a.ndim
-            )
-            for a in arrays
+            sad.placeholder(a.dtype, known.get(k, (None,) * a.ndim)) for k, a in enumerate(arrays)
         ]
         y = function(*operands)
     with sad.Session(graph) as session, pytest.raises(sad.StaticadError) as caught:

@@ -231,3 +231,15 @@ def test_interpretation_agrees_with_the_plan() -> None:
     found = interpret(graph, [y.id for y in ys], (), {x.id: X}, variables, 0).values
     for a, b in zip(planned, found, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), ("batch", 3)])
+def test_a_batch_of_nothing_leaves_the_statistics(shape: tuple[Any, ...]) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", shape)
+        y, updates = nn.batch_norm(x, name="norm")
+    with sad.Session(graph) as session:
+        found = session.run([y, updates], {x: np.zeros((0, 3), np.float32)})[0]
+        assert found.shape == (0, 3)
+        np.testing.assert_array_equal(session.variables["norm/mean"], np.zeros(3))
+        np.testing.assert_array_equal(session.variables["norm/variance"], np.ones(3))
