@@ -61,6 +61,25 @@ def test_order_is_stable_and_nan_is_last(dtype: str, descending: bool) -> None:
             assert values.tobytes() == same.tobytes()
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", [*DTYPES, "int32", "uint32"])
+def test_so_it_is_of_many_numbers(dtype: str, descending: bool) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder(dtype, (None, None))
+        outputs = [
+            f(x, axis, descending=descending) for axis in (0, 1) for f in (sad.sort, sad.argsort)
+        ]
+    few = tied(dtype, 120, 60)
+    some = np.random.default_rng(0).standard_normal((120, 60)) * 100
+    for given in (few, np.where(few == 1, few, some.astype(few.dtype))):
+        results = sad.Session(graph).run(outputs, {x: given})
+        for axis in (0, 1):
+            expected = order(given, axis, descending)
+            agrees(results[2 * axis + 1], expected)
+            values = np.take_along_axis(given, expected, axis)
+            assert results[2 * axis].tobytes() == values.tobytes()
+
+
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_top_k_is_the_beginning_of_the_order(dtype: str, largest: bool) -> None:

