@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from staticad_schema.errors import ArgumentError, UsageError
+from staticad_schema.errors import ShapeError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
 from ..building import build, renamed
 from ..graph import Graph
+from ..numbers import is_real
 from ..operands import Operand, graph_of, result, tensor
+from ..options import number
 from ..tensor import Tensor
 from .activations import SELU_ALPHA, SELU_SCALE
 from .floats import computed, float_tensor
@@ -86,8 +88,6 @@ def alpha_dropout(
     (True, True)
     """
     with asking("alpha_dropout", name):
-        if not isinstance(rate, WEAK):
-            raise UsageError("rate is no number", expected="a number", found=f"{rate!r:.80}")
         value = float_tensor("alpha_dropout", x)
         share = _share(rate)
         on = switch("alpha_dropout", training, value.graph)
@@ -110,9 +110,20 @@ def _operand(asked: str, x: Operand, rate: Any, training: Any) -> Tensor:
 
 
 def _share(rate: Any) -> float:
-    if isinstance(rate, complex) or not 0 <= float(rate) < 1:
-        raise ArgumentError("not a share to drop", expected="from 0 to below 1", found=repr(rate))
-    return float(rate)
+    return number("rate", rate, least=0, below=1)
+
+
+def _one(asked: str, rate: Any) -> Tensor:
+    """The rate as a tensor, which has no axes.  Raises ShapeError."""
+    made = tensor(asked, rate)
+    if made.ndim:
+        raise ShapeError(
+            "the rate is one number for all of x",
+            expected="a tensor without axes",
+            found=made.describe(),
+            hint="use sad.random.bernoulli and sad.where for rates that differ",
+        )
+    return made
 
 
 def _kept(value: Tensor, keep: Operand, shape: Any, name: str | None) -> Any:
@@ -127,13 +138,12 @@ def _dropped(
 ) -> Tensor:
     """Elements dropped by a mask of a shape that broadcasts to that of x."""
     graph = value.graph
-    known = isinstance(rate, WEAK)
-    if known:
-        _share(rate)
+    known = isinstance(rate, WEAK) or is_real(rate)
+    share = _share(rate) if known else _one(asked, rate)
     on = switch(asked, training, graph)
-    if on is False or (known and rate == 0):
+    if on is False or (known and share == 0):
         return result(build("identity", (value,), label=name))
-    keep = 1 - rate if known else 1 - tensor(asked, rate)
+    keep: Any = 1 - share
     kept = _kept(value, keep, shape, name)
     scaled = value / keep if known else value / keep.astype(value.dtype)
     dropped = build("where", (kept, scaled, scaled.coerce(0.0)))

@@ -61,6 +61,11 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[sad.Graph], Any]]] = {
     ),
     # dropout, normalisation
     "rate 1": (ValueError, "below 1", lambda g: nn.dropout(f(g, 3), 1.0)),
+    "rates": (ValueError, "one number", lambda g: nn.dropout(f(g, 3), f(g, 3))),
+    "a rate of NumPy above 1": (
+        ValueError, "below 1", lambda g: nn.dropout(f(g, 3), np.float32(1.5)),
+    ),
+    "a rate beyond floats": (ValueError, "too large", lambda g: nn.dropout(f(g, 3), 10**400)),
     "dropout of integers": (TypeError, "not floating", lambda g: nn.dropout(i(g, 3), 0.5)),
     "training with a number": (
         TypeError, "a bool", lambda g: nn.dropout(f(g, 3), 0.5, training=ANY),
