@@ -106,6 +106,9 @@ def _fitting(logs: Tensor, labels: Any, steps: Any, counts: Any) -> list[Any]:
             "not log probabilities of a known number of steps",
             expected="a tensor [steps, batch, classes]",
             found=logs.describe(),
+            hint="the steps are unrolled: their number is an int, and input_lengths says what counts"
+            if logs.ndim == 3
+            else None,
         )
     batch, fitting = logs.shape[1], []
     for what, x, shape in (

@@ -182,6 +182,9 @@ def _unrolled(
             if batch_first
             else "a tensor [steps, batch, inputs]",
             found=value.describe(),
+            hint="the steps are unrolled: their number is an int, shorter sequences are padded"
+            if value.ndim == 3
+            else None,
         )
     given = [s for s in states if s is not None]
     value, *rest = fitting(asked, GATES[asked], (value, *given), weights)

@@ -163,3 +163,19 @@ def test_two_layers_share_no_name() -> None:
         nn.recurrent_weights("gru", 3, 3)
     assert len(graph.variables) == 8
     assert apply(lambda x: nn.rnn(x, weights(1))[1], X).shape == (BATCH, UNITS)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_an_unknown_number_of_steps_leads_to_padding(batch_first: bool) -> None:
+    with sad.Graph(seed=0):
+        x = sad.placeholder("float32", ("steps", "steps", 3), name="x")
+        weights = sad.nn.recurrent_weights("lstm", 3, 2)
+        with pytest.raises(sad.ShapeError, match=r"hint: .*unrolled"):
+            sad.nn.lstm(x, weights, batch_first=batch_first)
+
+
+def test_so_it_does_in_ctc_loss() -> None:
+    with sad.Graph():
+        logs = sad.placeholder("float32", ("steps", 2, 3), name="logs")
+        with pytest.raises(sad.ShapeError, match=r"hint: .*input_lengths"):
+            sad.nn.ctc_loss(logs, [[1], [2]], [3, 3], [1, 1])
