@@ -106,7 +106,7 @@ def _fitting(logs: Tensor, labels: Any, steps: Any, counts: Any) -> list[Any]:
             "not log probabilities of a known number of steps",
             expected="a tensor [steps, batch, classes]",
             found=logs.describe(),
-            hint="the steps are unrolled: their number is an int, and input_lengths says what counts"
+            hint="the steps are unrolled: their number is an int; input_lengths says how many count"
             if logs.ndim == 3
             else None,
         )
