@@ -1,0 +1,126 @@
+"""What the ops of linear algebra share: checks of (stacks of) matrices, parts of matrices, and the
+errors that say which matrix of a stack it was.
+
+Matrices are the last two axes; all axes before them are a stack.  LAPACK has no half floats:
+these ops compute in float32 and round once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dims
+from ..dims import Size
+from ..errors import ExecutionError, ShapeError
+from ..op import OPS, Operand
+from ..types import INEXACT, Array
+from .checks import check_kind
+from .contract import swapped
+from .index import along
+from .pointwise import conjugated, select
+
+# ------------------------------------------------------------------ types
+
+
+def check_matrix(x: Operand, what: str = "the operand") -> Operand:
+    """x itself: one matrix or a stack of them, of floats.  Raises DTypeError, ShapeError."""
+    check_kind(INEXACT, x)
+    if x.ndim < 2:
+        raise ShapeError(f"{what} is no matrix", expected="rank 2 or more", found=str(x))
+    return x
+
+
+def check_square(x: Operand, what: str = "the operand") -> Size:
+    """The size of a square matrix.  Raises DTypeError, ShapeError."""
+    rows, columns = check_matrix(x, what).shape[-2:]
+    if dims.same_size(rows, columns) is False:
+        raise ShapeError(f"{what} is not square", expected="as many rows as columns", found=str(x))
+    return rows if isinstance(rows, int) else columns
+
+
+# ------------------------------------------------------------------ for rules and expansions
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transposes of a stack of matrices."""
+    return conjugated(swapped(x))
+
+
+def hermitian(x: Any) -> Any:
+    """(x + adjoint(x)) / 2."""
+    return (x + adjoint(x)) * 0.5
+
+
+def at_or_below(x: Any, k: int = 0) -> Any:
+    """Where a matrix's column is at most k right of the main diagonal; bools, of rank 2."""
+    rows, columns = x.type.shape[-2:]
+    row, column = along(x, rows, 0, 2), along(x, columns, 1, 2)
+    return OPS["less_equal"](column, row + k if k else row)
+
+
+def lower_part(x: Any, k: int = 0) -> Any:
+    """x with zeros above the diagonal k, whatever stood there."""
+    return select(at_or_below(x, k), x)
+
+
+def upper_part(x: Any, k: int = 0) -> Any:
+    """x with zeros below the diagonal k, whatever stood there."""
+    return OPS["where"](at_or_below(x, k - 1), x.coerce(0.0), x)
+
+
+def on_diagonal(x: Any) -> Any:
+    """Where a square matrix has its diagonal; bools, of rank 2."""
+    rows, columns = x.type.shape[-2:]
+    return OPS["equal"](along(x, rows, 0, 2), along(x, columns, 1, 2))
+
+
+def identity_like(x: Any) -> Any:
+    """One identity matrix of the size and dtype of those of a stack of square ones."""
+    return on_diagonal(x).astype(x.type.dtype)
+
+
+def diagonal_of(x: Any) -> Any:
+    """The diagonals of a stack of square matrices, whatever stands beside them."""
+    return OPS["sum"](select(on_diagonal(x), x), axis=(x.type.ndim - 1,), keepdims=False)
+
+
+# ------------------------------------------------------------------ at run time
+
+
+def transposed(x: Array) -> Array:
+    """The transposes of a stack of matrices, a view."""
+    return np.swapaxes(x, -1, -2)
+
+
+def adjoint_of(x: Array) -> Array:
+    """The conjugate transposes of a stack of matrices."""
+    return np.conj(transposed(x)) if x.dtype.kind == "c" else transposed(x)
+
+
+def hermitian_part(x: Array) -> Array:
+    """(x + adjoint(x)) / 2, which is x to the last bit where x is its own adjoint.
+
+    Functions of symmetric matrices are applied to it, so that they are functions of all elements,
+    and their derivatives, which are symmetric, are those that differences show.
+    """
+    half = x * x.dtype.type(0.5)
+    return np.asarray(half + adjoint_of(half))
+
+
+def place_text(stack: tuple[int, ...], index: int) -> str:
+    """What to call a matrix of a stack in an error: "the matrix", or "the matrix [1, 0]"."""
+    if not stack:
+        return "the matrix"
+    place = ", ".join(str(i) for i in np.unravel_index(index, stack))
+    return f"the matrix [{place}] of the stack"
+
+
+def singular(stack: tuple[int, ...], index: int, row: int) -> ExecutionError:
+    """The error for a matrix without an inverse: a 0 at that place of the diagonal."""
+    return ExecutionError(
+        "a singular matrix",
+        expected="matrices that have an inverse",
+        found=f"a pivot of 0 in row {row} of {place_text(stack, index)}",
+    )
