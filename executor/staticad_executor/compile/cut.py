@@ -16,10 +16,10 @@ from staticad_schema.node import Node
 from staticad_schema.run_time_sizes import Needs, finders_of, symbols_of_node
 
 from ..program import Program, Source, empty_like
+from .group import VIEWS
 
 # What looks at as much as it gives, or at less, or at nothing: each segment has its own.
-_SHARED = frozenset({"constant", "iota", "broadcast_to", "reshape", "permute_dims", "flip",
-                     "identity", "stop_gradient", "expect_shape"})  # fmt: skip
+_SHARED = VIEWS - {"slice", "after"} | {"constant", "iota"}
 
 
 @dataclass(frozen=True, eq=False)
