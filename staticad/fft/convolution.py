@@ -16,6 +16,7 @@ from ..operands import Operand, result, tensors
 from ..ops.convolution import part
 from ..options import choice
 from ..tensor import Tensor
+from .lengths import declared
 from .real import irfftn, rfftn
 from .spectra import fftn, ifftn
 
@@ -56,6 +57,13 @@ def fftconvolve(
                 found=f"{a.describe()} and {b.describe()}",
             )
         over = dimensions.axes_of(axes, a.ndim)
+        for value in (a, b):
+            if any(value.shape[axis] == 0 for axis in over):
+                raise ShapeError(
+                    "an axis without elements has no convolution",
+                    expected="elements along each axis",
+                    found=value.describe(),
+                )
         if not over:
             return result(methods.computed(lambda p, q: p * q, a, b, label=name))
         parts = [(axis, *part(mode, a.shape[axis], b.shape[axis])) for axis in over]
@@ -65,10 +73,11 @@ def fftconvolve(
         slices: list[tuple[Size | None, Size | None, int]] = [(None, None, 1)] * a.ndim
         shape = list(found.type.shape)
         for axis, start, count in parts:
-            slices[axis] = (start, start + count, 1)
-            shape[axis] = count
-        found = build("slice", (found,), {"slices": tuple(slices)})
-        found = build("expect_shape", (found,), {"shape": tuple(shape)})
+            if shape[axis] != count:
+                slices[axis] = (start, start + count, 1)
+                shape[axis] = count
+        if tuple(shape) != found.type.shape:
+            found = declared(build("slice", (found,), {"slices": tuple(slices)}), tuple(shape))
         return result(methods.cast(found, a.dtype, name))
 
 
@@ -77,7 +86,16 @@ def _product(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     real = a.type.kind != "complex"
     points = tuple(_fast(a.type.shape[k] + b.type.shape[k] - 1, real) for k in axes)
     there, back = (rfftn, irfftn) if real else (fftn, ifftn)
-    return back(there(a, points, axes) * there(b, points, axes), points, axes)
+    spectra = [there(_padded(x, axes, points), None, axes) for x in (a, b)]
+    return back(spectra[0] * spectra[1], points, axes)
+
+
+def _padded(x: Any, axes: tuple[int, ...], points: tuple[Size, ...]) -> Any:
+    """x with zeros behind it; there are at least as many points as x has along each axis."""
+    widths: list[tuple[Size, Size]] = [(0, 0)] * x.type.ndim
+    for axis, size in zip(axes, points, strict=True):
+        widths[axis] = (0, size - x.type.shape[axis])
+    return build("pad", (x,), {"widths": tuple(widths), "value": 0.0})
 
 
 def _fast(size: Size, real: bool) -> Size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from staticad_schema import dims
-from staticad_schema.dims import Dim, Size
+from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.handle import floating
 from staticad_schema.types import COMPLEX_OF
@@ -46,12 +46,19 @@ def resized(x: Any, axis: int, n: Length) -> Any:
     if kept != size:
         slices: list[tuple[Size | None, Size | None, int]] = [(None, None, 1)] * x.type.ndim
         slices[axis] = (0, wanted, 1)
-        x = build("slice", (x,), {"slices": tuple(slices)})
+        shape = (*x.type.shape[:axis], kept, *x.type.shape[axis + 1 :])
+        # As short as n says it: what a slice infers of an n of unknown sign is long.
+        x = declared(build("slice", (x,), {"slices": tuple(slices)}), shape)
     if kept != wanted:
         widths: list[tuple[Size, Size]] = [(0, 0)] * x.type.ndim
         widths[axis] = (0, wanted - kept)
         x = build("pad", (x,), {"widths": tuple(widths), "value": 0.0})
     return x
+
+
+def declared(x: Any, shape: Shape) -> Any:
+    """x, which has that shape, if perhaps by other expressions."""
+    return x if x.type.shape == shape else build("expect_shape", (x,), {"shape": shape})
 
 
 def pairs(x: Any, s: Any, axes: Any) -> list[tuple[int, Length]]:

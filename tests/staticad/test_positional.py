@@ -21,7 +21,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _common() -> Iterator[tuple[str, Any, Any]]:
     """The functions that NumPy has under the same name, and theirs."""
-    for ours, theirs in ((sad, np), (sad.linalg, np.linalg)):
+    for ours, theirs in ((sad, np), (sad.fft, np.fft), (sad.linalg, np.linalg)):
         for name in ours.__all__:
             own, other = getattr(ours, name), getattr(theirs, name, None)
             if not inspect.isfunction(own) or not callable(other):

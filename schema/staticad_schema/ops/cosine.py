@@ -57,15 +57,21 @@ def _meaning(sine: bool) -> Callable[..., Array]:
     def meaning(x: Array, *, axis: int, type: int, scale: str, weights: Weights) -> Array:
         from scipy import fft as transforms
 
-        wide = x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+        if x.dtype.kind == "c":
+            # SciPy, too, takes the parts one by one, but forgets `orthogonalize`.
+            out = np.empty_like(x)
+            for part, of in ((out.real, x.real), (out.imag, x.imag)):
+                part[...] = meaning(of, axis=axis, type=type, scale=scale, weights=weights)
+            return out
+        wide = x.astype(np.float64)
         usual = plain(sine, type)
         if weights[0] != usual[0]:
             _weigh(wide, weights[0] / usual[0], sine, type, axis)
         transform = transforms.dst if sine else transforms.dct
-        out: Array = transform(wide, type, axis=axis, norm=_NORMS[scale], orthogonalize=False)
+        found: Array = transform(wide, type, axis=axis, norm=_NORMS[scale], orthogonalize=False)
         if weights[1] != usual[1]:
-            _weigh(out, weights[1], sine, type, axis)
-        return out.astype(x.dtype, copy=False)
+            _weigh(found, weights[1], sine, type, axis)
+        return found.astype(x.dtype, copy=False)
 
     return meaning
 
