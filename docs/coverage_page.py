@@ -54,7 +54,7 @@ LIBRARIES = (
     Library(
         "NumPy 2.4",
         "numpy.txt",
-        ("", "linalg", "fft"),
+        ("", "linalg", "fft", "special"),
         {"identity": "sad.eye", "load": "sad.constant(np.load(path))"},
     ),
     Library(

@@ -58,7 +58,7 @@ SECTIONS = {
         "staticad.ops.rounding",
     ),
 }
-NAMESPACES = ("fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random")
+NAMESPACES = ("fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "special")
 METHODS = {
     "graph": (
         sad.Graph,

@@ -36,7 +36,7 @@ from staticad_schema.errors import (
 )
 from staticad_schema.handle import Effect
 
-from . import fft, linalg, nn, optimizers, random, testing
+from . import fft, linalg, nn, optimizers, random, special, testing
 from .current import device, scope
 from .dtypes import (
     bfloat16,
@@ -227,7 +227,7 @@ newaxis = None
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
-    "fft", "linalg", "nn", "optimizers", "random", "testing",
+    "fft", "linalg", "nn", "optimizers", "random", "special", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients",

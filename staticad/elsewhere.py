@@ -12,7 +12,9 @@ from staticad_schema.errors import near_miss
 
 from .equivalents import ABSENT, EQUIVALENTS
 
-NAMESPACES = ("", "fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "testing")
+NAMESPACES = (
+    "", "fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "special", "testing",
+)  # fmt: skip
 
 METHODS = {
     **dict.fromkeys(("numpy", "eval", "item", "tolist", "data", "run", "cpu"), "session.run(x)"),

@@ -42,6 +42,12 @@ EQUIVALENTS = {
     "iscomplex": "sad.imag(x) != 0", "isreal": "sad.imag(x) == 0", "real_if_close": "sad.real",
     **dict.fromkeys(("clamp", "clip_by_value"), "sad.clip"),
     "spacing": "sad.nextafter(x, math.inf) - x",
+    # --- Special functions
+    **dict.fromkeys(("lgamma", "loggamma", "log_gamma"), "sad.special.gammaln"),
+    "psi": "sad.special.digamma", "trigamma": "sad.special.polygamma(1, x)",
+    **dict.fromkeys(("igamma", "gdtr"), "sad.special.gammainc"), "igammac": "sad.special.gammaincc",
+    "kv": "sad.special.kn, of integer order", "jn": "sad.special.jv",
+    "lbeta": "sad.special.betaln", "btdtr": "sad.special.betainc",
     # --- Shapes
     **dict.fromkeys(("cat", "concatenate"), "sad.concat"), "row_stack": "sad.vstack",
     "bmat": "sad.block", "unsqueeze": "sad.expand_dims", "view": "sad.reshape(x, (-1,))",
@@ -175,7 +181,6 @@ _MEMORY = "a tensor has no memory or layout to ask about"
 _DATES = "there are no dates among the dtypes"
 _BITS = "numbers are not taken apart into bits"
 _FACTORS = "it comes with the factorisations of linear algebra"
-_SPECIAL = "it comes with the special functions"
 _DIVISORS = "divisors need loops of unknown length"
 _REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
 _COEFFICIENTS = "coefficients of polynomials are known before the graph: np.polynomial"
@@ -187,7 +192,7 @@ ABSENT = {
         "matrix_power", "matrix_rank", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
         "tensorinv", "tensorsolve",
     )},
-    "i0": _SPECIAL, "unwrap": "it depends on itself along the axis; sum its jumps instead",
+    "unwrap": "it depends on itself along the axis; sum its jumps instead",
     **dict.fromkeys(("gcd", "lcm"), _DIVISORS),
     **dict.fromkeys(("busday_count", "busday_offset", "datetime_as_string", "datetime_data",
                      "is_busday", "isnat"), _DATES),

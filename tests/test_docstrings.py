@@ -17,7 +17,7 @@ import pytest
 import staticad
 import staticad_executor
 import staticad_schema
-from staticad import fft, linalg, nn, optimizers, random, testing
+from staticad import fft, linalg, nn, optimizers, random, special, testing
 from staticad.optimizers import schedules
 
 CLASSES = (
@@ -34,7 +34,7 @@ CLASSES = (
 
 def public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes by name, then the classes' methods and properties."""
-    for module in (staticad, fft, linalg, nn, optimizers, schedules, random, testing):
+    for module in (staticad, fft, linalg, nn, optimizers, schedules, random, special, testing):
         for name in module.__all__:
             thing = getattr(module, name)
             # Constants do not explain themselves.

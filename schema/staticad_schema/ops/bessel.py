@@ -75,7 +75,8 @@ def _ive(x: Array, n: int, order: int) -> Array:
     else:
         value = (special.i0e, special.i1e)[n](size) if n < 2 else special.ive(n, size)
         value = np.where(np.isinf(size), 0.0, value)
-    return value * np.sign(x) if (n + order) % 2 else value
+    signed: Array = value * np.sign(x) if (n + order) % 2 else value
+    return signed
 
 
 def _ive_derivative(x: Array, n: int, order: int) -> Array:
@@ -93,10 +94,11 @@ def _ive_derivative(x: Array, n: int, order: int) -> Array:
     return np.where(np.isinf(x[..., 0]), 0.0, found)
 
 
-@in_double(
-    lambda x, *, n, order: _ive(x, n, order),
-    lambda x, out, *, n, order: ive(x, n=n, order=order + 1),
-)
+def _ive_slope(x: Any, out: Any, *, n: int, order: int) -> Any:
+    return ive(x, n=n, order=order + 1)
+
+
+@in_double(lambda x, *, n, order: _ive(x, n, order), _ive_slope)
 def ive(x: Operand, *, n: int, order: int = 0) -> TensorType:
     """exp(-abs(x)) iv(x), or its derivative of an order; at the kink the mean of both sides."""
     check_order(n, 1)
@@ -137,10 +139,11 @@ def _kve(x: Array, n: int, order: int) -> Array:
 
     zero, one = special.k0e(x), special.k1e(x)
     if order == 0:
-        return one if n else zero
+        value: Array = one if n else zero
+        return value
     near = _kve_near(_upwards(zero, one, x, n + order), n, order)
     far = np.where(x > 1, x, 1.0)[..., None]
-    width = np.arccosh(1 + 45.0 / far)
+    width = 2 * np.arcsinh(np.sqrt(22.5 / far))
     places = width * (np.arange(_PLACES + 1) / _PLACES)
     rise = -2 * np.square(np.sinh(places / 2))
     values = rise**order * np.exp(far * rise) * np.cosh(n * places)
@@ -161,10 +164,11 @@ def _kve_near(neighbours: list[Array], n: int, order: int) -> Array:
     return total
 
 
-@in_double(
-    lambda x, *, n, order: _kve(x, n, order),
-    lambda x, out, *, n, order: kve(x, n=n, order=order + 1),
-)
+def _kve_slope(x: Any, out: Any, *, n: int, order: int) -> Any:
+    return kve(x, n=n, order=order + 1)
+
+
+@in_double(lambda x, *, n, order: _kve(x, n, order), _kve_slope)
 def kve(x: Operand, *, n: int, order: int = 0) -> TensorType:
     """exp(x) kv(x), or its derivative of an order."""
     check_order(n, 1)

@@ -22,7 +22,7 @@ from .selection import maximum
 
 MAX_ORDER = 20
 _FRACTION = 200
-"""Steps of the continued fraction: enough from a half on."""
+"""Steps of the continued fraction: enough from 1 on."""
 
 
 def erfcx_meaning(x: Array, order: int = 0) -> Array:
@@ -36,10 +36,10 @@ def erfcx_meaning(x: Array, order: int = 0) -> Array:
     before, here = value, 2 * x * value - 2 / math.sqrt(math.pi)
     for k in range(1, order):
         before, here = here, 2 * x * here + 2 * k * before
-    right = x > 0.5
+    right = x > 1
     if not right.any():
         return here
-    far = np.where(right, x, 1.0)
+    far = np.where(right, x, 2.0)
     # Ratios of one order to the order before it, from a distant one down.
     ratio = 1 / (far + np.sqrt(np.square(far) + 2 * (_FRACTION + order)))
     ratios = []
@@ -53,10 +53,11 @@ def erfcx_meaning(x: Array, order: int = 0) -> Array:
     return np.where(right, product, here)
 
 
-@in_double(
-    lambda x, *, order: erfcx_meaning(x, order),
-    lambda x, out, *, order: erfcx(x, order=order + 1),
-)
+def _erfcx_slope(x: Any, out: Any, *, order: int) -> Any:
+    return erfcx(x, order=order + 1)
+
+
+@in_double(lambda x, *, order: erfcx_meaning(x, order), _erfcx_slope)
 def erfcx(x: Operand, *, order: int = 0) -> TensorType:
     """exp(x**2) erfc(x), or its derivative of an order."""
     check_order(order, MAX_ORDER)

@@ -14,7 +14,7 @@ from .in_double import check_order, in_double
 from .pointwise import same
 
 MAX_ORDER = 20
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_NODES = 48
 
 
 def _expi(x: Array) -> Array:
@@ -53,8 +53,9 @@ def _exprel(x: Array, order: int) -> Array:
     # Positive terms near 0; beyond, the recurrence by parts loses nothing.
     reach = 10.0 + order
     near = np.clip(x, -reach, reach)[..., None]
-    places = (_NODES + 1) / 2
-    inside: Array = (np.exp(near * places) * places**order) @ (_WEIGHTS / 2)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = (nodes + 1) / 2
+    inside: Array = (np.exp(near * places) * places**order) @ (weights / 2)
     if not (np.abs(x) > reach).any():
         return np.where(np.isnan(x), x, inside)
     power = np.exp(x)

@@ -104,7 +104,8 @@ def _leibniz(
 
 def _inverse_sum(a: Array, b: Array, k: int) -> Array:
     """The k-th derivative of 1 / (a + b)."""
-    return (-1) ** k * math.factorial(k) / (a + b) ** (k + 1)
+    found: Array = (-1) ** k * math.factorial(k) / (a + b) ** (k + 1)
+    return found
 
 
 def _share(a: Array, b: Array, m: int, n: int) -> dict[tuple[int, int], Array]:
@@ -176,13 +177,17 @@ def _density_in_x(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> 
     return found
 
 
+def _density_in_a(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
+    return beta_density(a, b, x, in_a=in_a + 1, in_b=in_b)
+
+
+def _density_in_b(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
+    return beta_density(a, b, x, in_a=in_a, in_b=in_b + 1)
+
+
 @in_double(
     lambda a, b, x, *, in_a, in_b: _density(a, b, x, in_a, in_b),
-    (
-        lambda a, b, x, out, *, in_a, in_b: beta_density(a, b, x, in_a=in_a + 1, in_b=in_b),
-        lambda a, b, x, out, *, in_a, in_b: beta_density(a, b, x, in_a=in_a, in_b=in_b + 1),
-        _density_in_x,
-    ),
+    (_density_in_a, _density_in_b, _density_in_x),
 )
 def beta_density(a: Operand, b: Operand, x: Operand, *, in_a: int = 0, in_b: int = 0) -> TensorType:
     """x**(a - 1) (1 - x)**(b - 1) / beta(a, b), or its derivative in a and b of these orders."""
@@ -246,14 +251,15 @@ def _in_x(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
     return beta_density(a, b, x, in_a=in_a, in_b=in_b)
 
 
-@in_double(
-    lambda a, b, x, *, in_a, in_b: _betainc(a, b, x, in_a, in_b),
-    (
-        lambda a, b, x, out, *, in_a, in_b: betainc(a, b, x, in_a=in_a + 1, in_b=in_b),
-        lambda a, b, x, out, *, in_a, in_b: betainc(a, b, x, in_a=in_a, in_b=in_b + 1),
-        _in_x,
-    ),
-)
+def _in_a(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
+    return betainc(a, b, x, in_a=in_a + 1, in_b=in_b)
+
+
+def _in_b(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
+    return betainc(a, b, x, in_a=in_a, in_b=in_b + 1)
+
+
+@in_double(lambda a, b, x, *, in_a, in_b: _betainc(a, b, x, in_a, in_b), (_in_a, _in_b, _in_x))
 def betainc(a: Operand, b: Operand, x: Operand, *, in_a: int = 0, in_b: int = 0) -> TensorType:
     """The integral of the beta density of shapes a and b from 0 to x, or its derivative in a and b
     of these orders."""

@@ -73,10 +73,11 @@ def _density_in_x(a: Any, x: Any, out: Any, *, order: int) -> Any:
     return found
 
 
-@in_double(
-    lambda a, x, *, order: _density(a, x, order),
-    (lambda a, x, out, *, order: gamma_density(a, x, order=order + 1), _density_in_x),
-)
+def _density_in_a(a: Any, x: Any, out: Any, *, order: int) -> Any:
+    return gamma_density(a, x, order=order + 1)
+
+
+@in_double(lambda a, x, *, order: _density(a, x, order), (_density_in_a, _density_in_x))
 def gamma_density(a: Operand, x: Operand, *, order: int = 0) -> TensorType:
     """x**(a - 1) exp(-x) / gamma(a), or its derivative in a of an order."""
     check_order(order, MAX_ORDER)
@@ -91,7 +92,7 @@ def _left(a: Array, x: Array, order: int) -> Array:
 
     def integrand(u: Array, a: Array, x: Array, start: Array, *rest: Array) -> Array:
         # t = x exp(-u)
-        phase = np.exp((x - a - 1) * u - x * expm1_rest(-u))
+        phase: Array = np.exp((x - a - 1) * u - x * expm1_rest(-u))
         return phase * powers([start - u, *rest])[order]
 
     slope, bend = a + 1 - x, x
@@ -139,10 +140,11 @@ def _in_x(a: Any, x: Any, out: Any, *, order: int) -> Any:
     return gamma_density(a, x, order=order)
 
 
-@in_double(
-    lambda a, x, *, order: _gammainc(a, x, order),
-    (lambda a, x, out, *, order: gammainc(a, x, order=order + 1), _in_x),
-)
+def _in_a(a: Any, x: Any, out: Any, *, order: int) -> Any:
+    return gammainc(a, x, order=order + 1)
+
+
+@in_double(lambda a, x, *, order: _gammainc(a, x, order), (_in_a, _in_x))
 def gammainc(a: Operand, x: Operand, *, order: int = 0) -> TensorType:
     """The integral of the gamma density of shape a from 0 to x, or its derivative in a of an
     order."""

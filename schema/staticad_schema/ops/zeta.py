@@ -90,10 +90,11 @@ def _in_q(s: Any, q: Any, out: Any, *, order: int) -> Any:
     return negative(found)
 
 
-@in_double(
-    lambda s, q, *, order: _zeta(s, q, order),
-    (lambda s, q, out, *, order: zeta(s, q, order=order + 1), _in_q),
-)
+def _in_s(s: Any, q: Any, out: Any, *, order: int) -> Any:
+    return zeta(s, q, order=order + 1)
+
+
+@in_double(lambda s, q, *, order: _zeta(s, q, order), (_in_s, _in_q))
 def zeta(s: Operand, q: Operand, *, order: int = 0) -> TensorType:
     """The sum of (q + k)**-s over k from 0 on, for s > 1, or its derivative in s of an order."""
     check_order(order, MAX_ORDER)
