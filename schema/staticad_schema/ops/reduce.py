@@ -38,7 +38,7 @@ def restored(value: Any, x: Any, axis: Ints, keepdims: bool) -> Any:
 
 
 def _not_empty(x: Operand, axis: Ints) -> None:
-    if any(x.shape[a] == 0 for a in axis):
+    if any(x.shape[a] == 0 for a in check_axes(axis, x.ndim)):
         raise ShapeError(
             "a reduction over no elements has no identity",
             expected="reduced axes of size 1 or more",
@@ -176,7 +176,6 @@ def min_(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 
 def _located(x: Operand, axis: int, keepdims: bool) -> TensorType:
     check_kind(REAL, x)
-    check_axes((axis,), x.ndim)
     _not_empty(x, (axis,))
     return reduced(x, (axis,), keepdims).with_dtype(INT64)
 
