@@ -46,8 +46,7 @@ def erfc(x: Operand) -> TensorType:
 
 
 def _sigmoid(x: Array) -> Array:
-    small = np.exp(-np.abs(x))
-    result: Array = np.where(x < 0, small, np.ones_like(small)) / (1 + small)
+    result: Array = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
     return result
 
 

@@ -152,8 +152,11 @@ def _sigmoid(x: Array, out: Array) -> None:
     np.abs(x, small)
     np.negative(small, small)
     np.exp(small, small)
-    top = np.where(np.less(x, 0), small, one)
     np.add(small, one, small)
+    # The exponential of the lower of x and 0: a choice by signs would wait for each of them.
+    top = np.empty(out.shape, x.dtype)
+    np.minimum(x, _ZEROS[x.dtype], out=top)
+    np.exp(top, top)
     np.divide(top, small, out)
 
 
