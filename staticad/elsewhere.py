@@ -29,17 +29,6 @@ METHODS = {
     "to_device": "with sad.device(...)",
 }  # fmt: skip
 
-REFLECTED = {
-    **{name: f"__r{name}__" for name in ("add", "divmod", "matmul")},
-    "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
-    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
-    "left_shift": "__rlshift__", "right_shift": "__rrshift__",
-    **{f"bitwise_{name}": f"__r{name}__" for name in ("and", "or", "xor")},
-    "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
-    "equal": "__eq__", "not_equal": "__ne__",
-}  # fmt: skip
-"""What a tensor calls the operator of an array in front of it, by NumPy's name of that."""
-
 
 def public(namespace: str) -> list[str]:
     """The public names of a namespace ("nn", ...; "": the package), if it has been imported."""

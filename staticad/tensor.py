@@ -20,7 +20,7 @@ from staticad_schema.types import DType, TensorType, in_dtype, promote_weak
 from . import indexing, methods, sizes
 from .building import Builder, build
 from .dimensions import Axis
-from .elsewhere import REFLECTED, equivalent, missing_of_tensor
+from .elsewhere import equivalent, missing_of_tensor
 from .numbers import stored, weak_list
 
 
@@ -264,17 +264,6 @@ class Tensor(Handle):
                 "a NumPy array",
                 "use session.run(x), or the functions of staticad, sad.stack for a list of tensors",
             )
-
-        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
-            """Python's operators of an array and a tensor, and NumPy's elementwise functions."""
-            operator = REFLECTED.get(ufunc.__name__)
-            array = inputs[0]
-            # `array += tensor` binds the name anew.
-            onto = not more or (list(more) == ["out"] and more["out"][0] is array)
-            if operator and onto and method == "__call__" and not isinstance(array, Handle):
-                return getattr(self, operator)(array)
-            own = equivalent(ufunc.__name__) or "use session.run(x), or the functions of staticad"
-            raise self._no_data(f"numpy.{ufunc.__name__}", own)
 
         def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
             """NumPy's functions of arrays, which come here when they are given a tensor."""
