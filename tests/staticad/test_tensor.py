@@ -124,15 +124,6 @@ def test_operators_of_integers(function: Callable[[Any, Any], Any]) -> None:
     agrees(apply(lambda x: function(a, x), b), function(a, b))
 
 
-def test_an_array_takes_a_tensor_in_place_as_a_new_value() -> None:
-    def added(x: sad.Tensor) -> Any:
-        total: Any = np.zeros(3, np.float32)
-        total += x
-        return total
-
-    agrees(apply(added, np.arange(3, dtype=np.float32)), np.arange(3, dtype=np.float32))
-
-
 def test_quotient_and_remainder_of_an_array() -> None:
     a, b = np.array([5.0, -5.0]), np.array([3.0, 3.0])
     agrees(apply(lambda x: divmod(a, x)[0], b), np.divmod(a, b)[0])
