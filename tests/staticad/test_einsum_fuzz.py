@@ -105,7 +105,7 @@ def check(spec: Spec, symbolic: bool) -> None:
         assert np.sum(slope * v) == np.sum(moved * up), f"operand {k}"
 
 
-MANY = settings(max_examples=4000, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=2000, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 SPECS = st.integers(0, 2**64).map(Spec)
 
 
