@@ -52,11 +52,15 @@ EQUIVALENTS = {
     **dict.fromkeys(("cat", "concatenate"), "sad.concat"), "row_stack": "sad.vstack",
     "bmat": "sad.block", "unsqueeze": "sad.expand_dims", "view": "sad.reshape(x, (-1,))",
     "permute": "sad.permute_dims", "rollaxis": "sad.moveaxis",
+    "chunk": "sad.array_split", "unbind": "sad.unstack", "narrow": "x[start : start + n]",
     "indices": "sad.meshgrid(sad.arange(n), sad.arange(m), indexing='ij')",
     "resize": "sad.reshape(sad.tile(x, n)[:size], shape)",
     "delete": "sad.concat([x[:i], x[i + 1 :]])", "insert": "sad.concat([x[:i], y, x[i:]])",
     # --- Products, sums and order
     **dict.fromkeys(("mm", "bmm", "batch_matmul"), "sad.matmul, or a @ b"),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), "x + a @ b"),
+    "cdist": "sad.linalg.vector_norm(x[:, None] - y, axis=-1)",
+    "std_mean": "sad.std(x), sad.mean(x)", "var_mean": "sad.var(x), sad.mean(x)",
     "einsum_path": "sad.einsum, which chooses the order",
     "correlate": "sad.convolve(x, sad.conj(sad.flip(y)), mode)",
     "amax": "sad.max", "amin": "sad.min",
@@ -109,6 +113,9 @@ EQUIVALENTS = {
     "random.multinomial": "sad.sum(sad.one_hot(categories, n), axis=0)",
     "random.multivariate_normal": "mean + sad.random.normal((n, k)) @ factor.mT",
     # --- Networks
+    "functional": "sad.nn", **dict.fromkeys(("Sequential", "sequential"), "g(f(x))"),
+    "Flatten": "sad.flatten(x, 1)", "BCELoss": "sad.nn.binary_cross_entropy",
+    "BCEWithLogitsLoss": "sad.nn.binary_cross_entropy_with_logits",
     **dict.fromkeys(("Linear", "Dense"), "sad.nn.dense"), "linear": "x @ weights.mT + bias",
     "bilinear": "sad.einsum('bi,oij,bj->bo', x, weights, y) + bias",
     **dict.fromkeys(("CrossEntropyLoss", "softmax_cross_entropy"), "sad.nn.cross_entropy"),
@@ -134,6 +141,12 @@ EQUIVALENTS = {
     **dict.fromkeys(("detach", "no_grad"), "sad.stop_gradient"),
     **dict.fromkeys(("grad", "value_and_grad", "autograd", "vjp"), "sad.gradients"),
     "hvp": "sad.jvp(sad.gradients(y, x), x, v)",
+    **dict.fromkeys(("jacobian", "jacfwd", "jacrev"),
+                    "sad.stack([sad.gradients(e, x)[0] for e in sad.unstack(y)])"),
+    "hessian": "sad.stack([sad.gradients(e, x)[0] for e in sad.unstack(sad.gradients(y, x)[0])])",
+    "zero_grad": "nothing: gradients are values of a run, and are not kept",
+    "state_dict": "session.save(path), or session.variables", "load_state_dict": "session.restore",
+    "compile": "session.callable(fetches, feeds)",
     **dict.fromkeys(("jit", "function"), "session.callable(fetches, feeds)"),
     **dict.fromkeys(("optim", "train"), "sad.optimizers"),
     **dict.fromkeys(("name_scope", "variable_scope"), "sad.scope"),
@@ -183,6 +196,7 @@ _BITS = "numbers are not taken apart into bits"
 _FACTORS = "it comes with the factorisations of linear algebra"
 _DIVISORS = "divisors need loops of unknown length"
 _REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
+_LOOPS = "control flow is not here yet; loops of known length are Python's, choices sad.where"
 _COEFFICIENTS = "coefficients of polynomials are known before the graph: np.polynomial"
 _EIGHT = "there are no 8-bit floats among the dtypes"
 
@@ -216,6 +230,8 @@ ABSENT = {
         "noncentral_chisquare", "noncentral_f", "poisson", "standard_gamma", "standard_t",
         "vonmises", "wald", "zipf",
     )},
+    **dict.fromkeys(("cond", "fori_loop", "map_fn", "scan", "switch", "while_loop"), _LOOPS),
+    **dict.fromkeys(("pmap", "vmap"), "functions take leading axes by themselves"),
     **dict.fromkeys(("scaled_mm", "scaled_grouped_mm"), _EIGHT),
     "multilabel_margin_loss": "its labels are lists of a length of their own in each row",
     "feature_alpha_dropout": "sad.nn.alpha_dropout drops element by element",
