@@ -288,7 +288,7 @@ def test_grids(mode: Any, outside: Any, align: bool) -> None:
             with sad.Graph() as graph:
                 shapes = [(2, 2, *(None,) * len(sizes)) if symbolic else x.shape, grid.shape]
                 fed = [sad.placeholder("float64", shape) for shape in shapes]
-                y = nn.grid_sample(*fed, mode=mode, padding_mode=outside, align_corners=align)
+                y = nn.grid_sample(fed[0], fed[1], mode, outside, align)
             agrees(run(graph, y, dict(zip(fed, (x, grid), strict=True))), expected, 1e-12)
 
 
