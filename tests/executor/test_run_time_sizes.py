@@ -212,6 +212,28 @@ def test_masks_that_are_constant_are_searched_when_the_plan_is_made() -> None:
         assert np.array_equal(fed, data[:, [1]])
 
 
+@pytest.mark.parametrize("fed", [False, True])
+@pytest.mark.parametrize("counts", [[1 << 62] * 4, [1 << 45, 1], [(1 << 64) - 1, 2]])
+def test_more_repeats_than_memory_holds(counts: list[int], fed: bool) -> None:
+    """Their sum may be 0 in 64 bits."""
+    array = np.array(counts, np.uint64)
+    with sad.Graph() as graph:
+        given = sad.placeholder("uint64", array.shape, name="c") if fed else sad.constant(array)
+        y = sad.sum(sad.repeat(np.arange(len(counts)), given))
+    with sad.Session(graph) as session, pytest.raises(sad.ExecutionError) as caught:
+        session.run(y, {given: array} if fed else {})
+    assert "repeated_positions" in str(caught.value)
+
+
+def test_a_large_result_is_found_when_it_is_needed() -> None:
+    """It is not kept with the plan, as what is small is."""
+    with sad.Graph() as graph:
+        y = sad.sum(sad.repeat([1.0, 2.0], sad.constant([100_000, 1])))
+    with sad.Session(graph) as session:
+        assert session.run(y) == 100_002
+        assert finders(session, y) == 1
+
+
 # ---------------------------------------------------------------- state and effects
 
 

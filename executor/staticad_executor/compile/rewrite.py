@@ -29,7 +29,7 @@ from ..program import Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
 from .rewrites import exact, fast, stable
-from .rewrites.fold import SMALL_BYTES, Budget, folded
+from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, kept, may_be_kept
 from .rewrites.merge import node_key
 from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, settled, unknown_choice
 
@@ -257,19 +257,19 @@ class _Walk:
             return None
         try:
             outputs, sizes = find(node, arrays, {})
-        except StaticadError:
+        except FAILURES:
             # It fails when it runs, and the error names the user's line.
+            return None
+        if not may_be_kept(sum(array.nbytes for array in outputs), arrays):
             return None
         self.applied("fold")
         self.sizes |= sizes
         first = len(self.out.types)
-        for array in outputs:
-            kept = np.array(array, order="C")
-            kept.flags.writeable = False
+        for array in kept(outputs):
             self.out.append_trusted(
                 node._replace(
-                    op="constant", inputs=(), attributes={"value": kept}, after=(),
-                    types=(array_type(kept),), start=len(self.out.types),
+                    op="constant", inputs=(), attributes={"value": array}, after=(),
+                    types=(array_type(array),), start=len(self.out.types),
                 )
             )  # fmt: skip
         return first

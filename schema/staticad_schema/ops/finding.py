@@ -40,12 +40,22 @@ def nonzero(x: Operand, *, count: RunTimeSize) -> tuple[TensorType, ...]:
     return (TensorType(INT64, (count,)),) * x.ndim
 
 
+MOST_POSITIONS = 1 << 48
+"""Positions that could be addressed."""
+
+
 def _repeated_positions(counts: Array, *, total: RunTimeSize) -> Array:
     if counts.size and counts.min() < 0:
         raise ExecutionError(
             "a number of repeats is negative", expected="0 or more", found=str(counts.min())
         )
-    # Unsigned 64-bit counts are as good as any that fit in memory.
+    # NumPy adds them up without looking for an overflow, and then writes anywhere.
+    if counts.sum(dtype=np.float64) > MOST_POSITIONS:
+        raise ExecutionError(
+            "more repeats than any memory holds",
+            expected=f"counts of at most {MOST_POSITIONS} together",
+            found=f"{counts.size} counts, the largest {counts.max()}",
+        )
     return np.repeat(np.arange(counts.size), counts.astype(np.int64))
 
 

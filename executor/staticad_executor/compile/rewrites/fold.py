@@ -18,6 +18,14 @@ SMALL_BYTES = 4096
 NODE_FLOPS = 1_000_000
 TOTAL_FLOPS = 100_000_000
 
+FAILURES = (StaticadError, ArithmeticError, ValueError, IndexError, TypeError, MemoryError)
+"""What a meaning may raise."""
+
+
+def may_be_kept(out_bytes: int, operands: Sequence[Array]) -> bool:
+    """Whether a result of so many bytes is not much larger than what it is computed from."""
+    return out_bytes <= max(SMALL_BYTES, 2 * sum(a.nbytes for a in operands))
+
 
 class Budget:
     """What folding may still spend, over one program."""
@@ -28,7 +36,7 @@ class Budget:
     def take(self, node: Node, operands: Sequence[Array]) -> bool:
         """Whether the node's result and its computation are small enough; spends if so."""
         out_bytes = sum(nbytes(t) for t in node.types)
-        if out_bytes > max(SMALL_BYTES, 2 * sum(a.nbytes for a in operands)):
+        if not may_be_kept(out_bytes, operands):
             return False
         flops = work(node.op, [a.shape for a in operands], node.types)
         if flops > min(NODE_FLOPS, self.flops):
@@ -50,9 +58,14 @@ def folded(node: Node, operands: Sequence[Array]) -> tuple[Array, ...] | None:
     to fail when it runs, where the error names the user's line."""
     try:
         arrays = evaluate(node.definition, operands, node.attributes, node.types)
-    except (StaticadError, ArithmeticError, ValueError, IndexError, TypeError, MemoryError):
+    except FAILURES:
         return None
-    kept = tuple(np.array(array, order="C", copy=True) for array in arrays)
-    for array in kept:
+    return kept(arrays)
+
+
+def kept(arrays: Sequence[Array]) -> tuple[Array, ...]:
+    """Read-only copies."""
+    copies = tuple(np.array(array, order="C", copy=True) for array in arrays)
+    for array in copies:
         array.flags.writeable = False
-    return kept
+    return copies
