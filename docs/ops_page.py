@@ -90,6 +90,6 @@ def ops_page() -> str:
             ]
             for op in members
         ]
-        out += ["", f"## {family.replace("_", " ").capitalize()}", ""]
+        out += ["", f"## {family.replace('_', ' ').capitalize()}", ""]
         out += table(["op", "what it is", "dtypes", "effect", "gradient", "batch", "devices"], rows)
     return "\n".join(out) + "\n"
