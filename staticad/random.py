@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from staticad_schema.dims import Dim
 from staticad_schema.errors import ArgumentError, DTypeError
 from staticad_schema.handle import WEAK
 from staticad_schema.op import OPS
@@ -27,7 +28,7 @@ from staticad_schema.types import (
     as_dtype,
 )
 
-from . import dimensions, methods
+from . import dimensions, methods, sizes
 from .building import build, renamed
 from .elsewhere import missing
 from .graph import Graph
@@ -133,11 +134,12 @@ def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
 
 
 def randint(
-    low: int, high: int, shape: Any, dtype: Any = "int64", name: str | None = None
+    low: int | Dim, high: int | Dim, shape: Any, dtype: Any = "int64", name: str | None = None
 ) -> Tensor:
     """Integers from `low` to `high` - 1, equally likely but for 2**-64 of the range's size.
 
-    dtype: an integer one, which must hold the range; else ArgumentError.
+    low, high: ints, or sizes such as x.shape[0].  dtype: an integer one, which must hold the
+    range; else ArgumentError, or, where a size decides, an error of the run.
 
     >>> import numpy as np
     >>> import staticad as sad
@@ -149,13 +151,17 @@ def randint(
     with asking("random.randint", name):
         graph = graph_of("random.randint")
         wanted = as_dtype(dtype)
-        first, end = dimensions.integer(low), dimensions.integer(high)
         if KINDS[wanted] not in INTEGER:
             raise DTypeError(
                 "not a dtype of integers", expected="an integer dtype", found=wanted.name
             )
         least, greatest = methods.limits(wanted)
         bound = min(greatest, 2**63 - 1) + 1
+        first, end = _ends(low, high)
+        if isinstance(first, Dim) or isinstance(end, Dim):
+            drawn = _bits(graph, dimensions.shape_of(shape), UINT64, name, None)
+            value = _between(drawn, graph, (first, end), (least, bound))
+            return result(renamed(value.astype(wanted), name))
         if not (least <= first < end <= bound and end - first < 1 << 63):
             raise ArgumentError(
                 "not a range of integers",
@@ -166,6 +172,25 @@ def randint(
         offset = (drawn % (end - first)).astype(INT64)
         value = (offset + first).astype(wanted) if first else offset.astype(wanted)
         return result(renamed(value, name))
+
+
+def _ends(low: Any, high: Any) -> tuple[Any, Any]:
+    first, end = (n if isinstance(n, Dim) else dimensions.integer(n) for n in (low, high))
+    return first, end
+
+
+def _between(drawn: Any, graph: Graph, ends: tuple[Any, Any], bounds: tuple[int, int]) -> Any:
+    """int64 from the first of `ends`, of which one is a size, to before the other."""
+    first, end = (
+        sizes.value(graph, n, INT64) if isinstance(n, Dim) else graph.handle(graph.scalar(n, INT64))
+        for n in ends
+    )
+    # Of no range that is longer than int64 holds.
+    least, bound = max(bounds[0], -(2**62)), min(bounds[1], 2**62)
+    right = (first < end) & (first >= least) & (end <= bound)
+    message = f"random.randint from {ends[0]} to {ends[1]}: no range of integers of this dtype"
+    span = build("check", (right, end - first), {"message": message})
+    return (drawn % span.astype(UINT64)).astype(INT64) + first
 
 
 def _bits(graph: Graph, shape: Any, dtype: DType, name: str | None, label: str | None) -> Any:

@@ -162,3 +162,35 @@ def test_calls_of_a_body_draw_numbers_of_their_own() -> None:
         a, b = noisy(x), noisy(x)
     found = run(graph, [a, b])
     assert found[0].tolist() != found[1].tolist()
+
+
+def test_integers_between_sizes() -> None:
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", ("n", "h"), name="x")
+        n, h = x.shape
+        below = sad.random.randint(0, h, (1000,))
+        between = sad.random.randint(-3, n + 1, (1000,), "int8")
+        above = sad.random.randint(n, 7, (n, 200))
+    session = sad.Session(graph)
+
+    def of(*shape: int) -> Any:
+        return {x: np.zeros(shape, np.float32)}
+
+    drawn = session.run([below, between, above], of(3, 5))
+    assert [value.dtype.name for value in drawn] == ["int64", "int8", "int64"]
+    expected = [range(5), range(-3, 4), range(3, 7)]
+    for value, numbers in zip(drawn, expected, strict=True):
+        assert np.unique(value).tolist() == list(numbers)
+    for fetch, shape in ((below, (3, 0)), (between, (200, 1)), (above, (7, 1))):
+        with pytest.raises(sad.ExecutionError, match="no range of integers"):
+            session.run(fetch, of(*shape))
+
+
+def test_integers_below_a_size_are_those_below_its_number() -> None:
+    with sad.Graph(seed=0) as by_size:
+        x = sad.placeholder("float32", ("n",), name="x")
+        of_size = sad.random.randint(0, x.shape[0], (50,), name="draw")
+    with sad.Graph(seed=0) as by_number:
+        of_number = sad.random.randint(0, 9, (50,), name="draw")
+    drawn = sad.Session(by_size).run(of_size, {x: np.zeros(9, np.float32)})
+    np.testing.assert_array_equal(drawn, sad.Session(by_number).run(of_number))
