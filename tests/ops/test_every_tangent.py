@@ -19,6 +19,7 @@ from staticad_schema.op import Constant, Undefined
 from .every import names, samples
 from .running import Applied
 from .samples import Sample
+from .samples_special import SAMPLES as SPECIAL
 
 INF = np.inf
 POINTS = np.array(
@@ -28,8 +29,13 @@ POINTS = np.array(
 
 
 def elementwise() -> list[str]:
-    """Elementwise ops of floats that have derivatives."""
-    return names(lambda d: d.elementwise and not isinstance(d.grad, Constant | Undefined))
+    """Elementwise ops of floats that have derivatives, special functions of one or two floats."""
+    special = [name for name in SPECIAL if len(SPECIAL[name][0].arrays) < 3]
+    return names(
+        lambda d: (
+            (d.elementwise or d.name in special) and not isinstance(d.grad, Constant | Undefined)
+        )
+    )
 
 
 @pytest.mark.parametrize("name", elementwise())

@@ -117,6 +117,8 @@ def _upwards(zero: Array, one: Array, x: Array, n: int) -> list[Array]:
 def _kv(x: Array, n: int) -> Array:
     from scipy import special
 
+    # Both zeros are the end of the positive numbers.
+    x = x + 0.0
     return _upwards(special.k0(x), special.k1(x), x, n)[n]
 
 

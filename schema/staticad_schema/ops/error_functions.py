@@ -67,7 +67,7 @@ def erfcx(x: Operand, *, order: int = 0) -> TensorType:
 def _erfinv(x: Array) -> Array:
     from scipy import special
 
-    found: Array = special.erfinv(x)
+    found: Array = np.where(x == 0, x, special.erfinv(x))
     return found
 
 

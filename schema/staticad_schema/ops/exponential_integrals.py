@@ -62,7 +62,7 @@ def _exprel(x: Array, order: int) -> Array:
     beyond = special.exprel(x)
     for k in range(1, order + 1):
         beyond = (power - k * beyond) / x
-    beyond = np.where(x == np.inf, np.inf, beyond)
+    beyond = np.where(np.isinf(x), np.maximum(x, 0.0), beyond)
     return np.where(np.abs(x) > reach, beyond, np.where(np.isnan(x), x, inside))
 
 

@@ -107,10 +107,11 @@ def step_meaning(x: Array, h: Array, order: int = 0) -> Array:
     for k in range(1, 10):
         factor = math.factorial(order + 2 * k - 1) / math.factorial(2 * k)
         total = total + BERNOULLI[k - 1] * factor * change(order + 2 * k)
+    total = sign * total + 0.0
     if not plain.any():
-        return sign * total
+        return total
     other = polygamma_meaning(x + h, order) - polygamma_meaning(x, order)
-    return np.where(plain, other, sign * total)
+    return np.where(plain, other, total)
 
 
 def _grown(x: Any, h: Any, out: Any, *, order: int) -> Any:
