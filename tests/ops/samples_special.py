@@ -63,7 +63,7 @@ SAMPLES: Table = {
         *_over((0.4, 4.0), wide=[(-3.9, -3.2)], order=0),
         *_over((0.4, 4.0), wide=[(-3.9, -3.2)], order=1),
         *_over((0.4, 4.0), wide=[(-3.9, -3.2)], order=2),
-        *_over((0.8, 4.0), wide=[(-3.9, -3.2)], order=5),
+        *_over((0.8, 4.0), order=5),
         _at([*POLES, 1.0], to=[-inf, inf, nan, nan, inf, nan, -0.5772156649015329], order=0),
         _at(
             [*POLES, 1.0, -16.5, -19.5, -22.5, 1e200],

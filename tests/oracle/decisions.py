@@ -80,6 +80,11 @@ DECISIONS: dict[str, dict[str, Decision]] = {
         "vjp0": Decision("torch", "limit: y log(p) is 0 for all p where y is 0", {0: 1.0, 1: -1.0}),
         "vjp1": Decision("jax", "limit: log(1 - p) - log(p) at 0 and 1"),
     },
+    "lgamma.6": {"vjp0": Decision("torch", "limit: digamma is -inf on the right of 0")},
+    "digamma.6": {
+        "out0": Decision("torch", "limit: -inf on the right of 0"),
+        "vjp0": Decision("jax", "limit: +inf on both sides of -1"),
+    },
     "logsumexp.11": {
         "vjp0": Decision(
             "jax", "of nothing but -inf: 0; limit: halves of large equals", {0: 0.0, 1: 0.0}

@@ -90,20 +90,19 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(sad, name) for name in ("cross", "kron", "outer", "vecdot")},
     "trace": sad.linalg.trace,
     "matrix_norm_fro": sad.linalg.matrix_norm,
+    "erfinv": sad.special.erfinv,
+    "lgamma": sad.special.gammaln,
+    "digamma": sad.special.digamma,
     "diff": lambda x, axis: sad.diff(x, axis=axis),
 }  # fmt: skip
 
 _FACTORS = "comes with the factorisations of linear algebra"
-_SPECIAL = "comes with the special functions"
 
 WAITS = {
     "cholesky": _FACTORS,
     "det": _FACTORS,
-    "digamma": _SPECIAL,
     "eigvalsh": _FACTORS,
-    "erfinv": _SPECIAL,
     "inv": _FACTORS,
-    "lgamma": _SPECIAL,
     "matrix_power": "negative powers invert: " + _FACTORS,
     "qr_r": _FACTORS,
     "slogdet": _FACTORS,
