@@ -19,7 +19,7 @@ from staticad_schema.types import Array, TensorType, array_type, nbytes
 from .compile import Plan, Program, Structure
 from .interpret import Observe as ObserveNodes
 from .interpret import interpret
-from .memory import MemoryPrediction, predicted
+from .memory import MemoryPrediction, predicted, shortage
 from .plan import Observe
 from .pool import SMALL, BlockPool
 from .recent import Recent
@@ -173,10 +173,14 @@ class Planner:
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
         inputs = arrays if self._direct else [arrays[i] for i in self._order]
-        outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
-        writes = [] if ready.layout is None else ready.layout.allocate(self._pool)
-        observe = None if watch is None else watch(ready.plan)
-        ready.plan.execute(inputs, outputs + writes, cancel, observe)
+        plan = ready.plan
+        try:
+            outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
+            writes = [] if ready.layout is None else ready.layout.allocate(self._pool)
+            observe = None if watch is None else watch(plan)
+            plan.execute(inputs, outputs + writes, cancel, observe)
+        except MemoryError as error:
+            raise shortage(plan, self.program.outputs, error) from error
         return Computed(outputs, writes)
 
     @property

@@ -1,14 +1,14 @@
-"""The memory that a run needs, told before it runs."""
+"""The memory that a run needs, told before it runs, or when there is not as much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from staticad_schema.errors import shown
+from staticad_schema.errors import ExecutionError, shown
 from staticad_schema.types import TensorType, nbytes
 
-from .plan import MemoryUse
+from .plan import MemoryUse, Plan, memory_use
 
 
 class MemoryPrediction(NamedTuple):
@@ -37,7 +37,7 @@ class MemoryPrediction(NamedTuple):
         if self.largest:
             lines.append("largest values at the worst moment:")
             lines += [
-                f"{use.nbytes:>16,}  {shown(use.name)} {use.type}  {use.site}"
+                f"{use.nbytes:>16,}  {shown(use.name)} {use.type}  {use.site or ''}"
                 for use in self.largest[:10]
             ]
         return "\n".join(lines)
@@ -59,3 +59,43 @@ def predicted(
         given["feed"],
     )  # fmt: skip
     return MemoryPrediction(sum(parts), *parts, largest)
+
+
+def shortage(plan: Plan, outputs: Sequence[int], error: MemoryError) -> ExecutionError:
+    """What to raise where there is no memory for a run, of which nothing has been computed.
+
+    outputs: the plan's outputs, as values of its graph.
+    """
+    graph = plan.graph
+    results = [
+        memory_use(graph, graph.producers[value], type_)
+        for value, type_ in zip(outputs, plan.output_types, strict=True)
+    ]
+    needed = plan.peak_bytes + sum(use.nbytes for use in results)
+    uses = [*results, *plan.memory]
+    if not uses:
+        return ExecutionError(f"out of memory: {error}", found=f"{needed:,} bytes needed")
+    largest = max(uses, key=lambda use: use.nbytes)
+    free = available_bytes()
+    return ExecutionError(
+        f"out of memory: the run needs {needed:,} bytes beside what it is given",
+        asked=f"{largest.op} {largest.name!r}",
+        expected="less than can be allocated"
+        + (f"; {free:,} bytes are available" if free is not None else ""),
+        found=f"{largest.type} of {largest.nbytes:,} bytes, the largest value at the worst moment",
+        site=largest.site,
+        hint="session.memory(fetches, sizes) lists what a run needs",
+    )
+
+
+def available_bytes() -> int | None:
+    """The memory that the system has to give, None where it does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                name, _, size = line.partition(":")
+                if name == "MemAvailable":
+                    return int(size.split()[0]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

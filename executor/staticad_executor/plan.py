@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.errors import CancelledError, StaticadError, shown
+from staticad_schema.errors import CancelledError, Site, StaticadError, shown
 from staticad_schema.graph import Graph
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, TensorType, nbytes
 
 from .failure import node_failure
 
@@ -50,12 +50,19 @@ class Workspace(NamedTuple):
 
 
 class MemoryUse(NamedTuple):
-    """A value that is live when a plan needs the most memory: its bytes, node and line."""
+    """What a value takes: its bytes, its node, by op and name, and the user's line."""
 
     nbytes: int
+    op: str
     name: str
     type: TensorType
-    site: str
+    site: Site | None
+
+
+def memory_use(graph: Graph, index: int, type_: TensorType) -> MemoryUse:
+    """What a value of static type takes, which a node computes."""
+    node = graph.nodes[index]
+    return MemoryUse(nbytes(type_), node.op, graph.node_name(index), type_, graph.site(node.site))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class Plan:
     output_types: of fetches, then writes.  prologue: (cell, cell looked at, how) of the views
     of what is given.  chunks: the calls, cut where cancelling is looked for.  owners: the
     node of each call.  peak_bytes: the scratch of one run.  value_bytes: of all computed
-    values.
+    values.  memory: the values that are live when it needs the most memory, the largest first.
     """
 
     graph: Graph

@@ -38,23 +38,27 @@ def test_plan_equals_naive_evaluation(case: Any) -> None:
 
 
 @contextmanager
-def small_tiles(elements: int) -> Iterator[None]:
-    """Regions of any size are cut into tiles of so many elements, and threaded."""
+def small_tiles(elements: int, listed: int = region.LISTED_TILES) -> Iterator[None]:
+    """Regions of any size are cut into tiles of so many elements, and threaded; more than `listed`
+    tiles are not listed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["staticad_executor.compile.draft"], "WHOLE_ELEMENTS", 0)
         patch.setattr(region, "PARALLEL_ELEMENTS", 1)
         patch.setattr(region, "TILE_ELEMENTS", elements)
         patch.setattr(region, "THREADED_ELEMENTS", elements)
+        patch.setattr(region, "LISTED_TILES", listed)
         yield
 
 
 @RANDOM
-@given(programs(), st.sampled_from([1, 5, 7000]), st.sampled_from([1, 2, 4]))
-def test_tiles_and_threads_change_no_bit(case: Any, elements: int, threads: int) -> None:
+@given(programs(), st.sampled_from([1, 5, 7000]), st.sampled_from([1, 2, 4]), st.booleans())
+def test_tiles_and_threads_change_no_bit(
+    case: Any, elements: int, threads: int, listed: bool
+) -> None:
     graph, fetches, feeds = case
     if elements == 1 and any(array.size > 100 for array in feeds.values()):
         elements = 501
-    with small_tiles(elements):
+    with small_tiles(elements, listed=4096 if listed else 0):
         Compiled(graph, fetches, feeds, threads=threads).check()
 
 

@@ -17,7 +17,7 @@ from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.region import Region
-from ..plan import Call, MemoryUse, Plan, Step, Workspace
+from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use
 from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
 from .draft import Fused
@@ -260,6 +260,5 @@ def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     uses = []
     for slot, (index, type_) in holder.items():
         if slot in used:
-            site = graph.site(graph.nodes[index].site)
-            uses.append(MemoryUse(nbytes(type_), graph.node_name(index), type_, str(site or "")))
+            uses.append(memory_use(graph, index, type_))
     return tuple(sorted(uses, key=lambda use: -use.nbytes))

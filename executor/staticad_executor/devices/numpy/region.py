@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,12 @@ THREADED_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
 PARALLEL_ELEMENTS = 1 << 17
+# So many tiles are listed when a plan is made; of more, each is found when it is its turn, so
+# that planning takes no longer for more elements.
+LISTED_TILES = 1 << 12
+
+Index = tuple[bool, list[tuple[Any, ...] | None]]
+"""Of a tile, whether it is full, and its index in each operand."""
 
 
 class Region:
@@ -60,7 +66,9 @@ class Region:
         self.trims = [*trims, *[None] * outputs]
         self.moving = [k for k, own in enumerate(self.cut.operands) if own is not None]
         self.still = [k for k, own in enumerate(self.cut.operands) if own is None]
-        self.indices = _indices(self.cut)
+        self.count = self.cut.count
+        listed = self.count <= LISTED_TILES
+        self.listed = [_index(self.cut, k) for k in range(self.count)] if listed else None
         self.calls, self.registers, targets = compile_tile(parts, len(operands), early)
         self.hopeful = unguarded(parts, self.calls, len(operands), targets)
         self.cells = count + len(self.registers)
@@ -74,7 +82,7 @@ class Region:
         """The tiles, for `explain`."""
         shape = "x".join(map(str, self.cut.full))
         threads = f", {self.threads} threads" if self.threads > 1 else ""
-        return f"{len(self.cut.tiles)} tiles of {shape}, {len(self.registers)} registers{threads}"
+        return f"{self.count} tiles of {shape}, {len(self.registers)} registers{threads}"
 
     def lease(self, memory: Sequence[Array], token: list[threading.Event | None]) -> Registers:
         """Registers in the given scratch memory, one array of bytes a thread."""
@@ -88,9 +96,9 @@ class Region:
             assert own is not None
             reshaped[k] = array.reshape(own)
         if self.threads == 1:
-            self.run(registers, 0, reshaped, 0, len(self.cut.tiles))
+            self.run(registers, 0, reshaped, 0, self.count)
             return
-        share = -(-len(self.cut.tiles) // self.threads)
+        share = -(-self.count // self.threads)
         together(
             [
                 partial(self.run_quietly, registers, t, reshaped, t * share, (t + 1) * share)
@@ -115,7 +123,7 @@ class Region:
                 cells[k] = arrays[k]
         hopeful, moving, cancel = self.hopeful, self.moving, registers.token[0]
         try:
-            for is_full, index in self.indices[start:stop]:
+            for is_full, index in self.tiles(start, stop):
                 cells = full if is_full else rest
                 for k in moving:
                     cells[k] = arrays[k][index[k]]
@@ -130,6 +138,12 @@ class Region:
         finally:
             for cells in (full, rest):
                 cells[: len(arrays)] = [None] * len(arrays)
+
+    def tiles(self, start: int, stop: int) -> Iterable[Index]:
+        """The indices of the tiles from `start` to `stop`."""
+        if self.listed is not None:
+            return self.listed[start:stop]
+        return (_index(self.cut, k) for k in range(start, min(stop, self.count)))
 
 
 class Registers:
@@ -157,20 +171,18 @@ def _cells(region: Region, scratch: Array, shape: Shape | None) -> list[Any]:
     return cells
 
 
-def _indices(cut: Tiling) -> list[tuple[bool, list[tuple[Any, ...] | None]]]:
-    """For each tile whether it is full, and the index into each operand."""
-    result: list[tuple[bool, list[tuple[Any, ...] | None]]] = []
-    for loop, start, stop in cut.tiles:
-        axis = len(loop)
-        index: list[tuple[Any, ...] | None] = []
-        for own in cut.operands:
-            if own is None:
-                index.append(None)
-                continue
-            outer = tuple(i if own[a] > 1 else 0 for a, i in enumerate(loop))
-            index.append((*outer, slice(start, stop) if own[axis] > 1 else slice(None)))
-        result.append((stop - start == cut.full[0], index))
-    return result
+def _index(cut: Tiling, number: int) -> Index:
+    """The tile of that number."""
+    loop, start, stop = cut.tile(number)
+    axis = cut.axis
+    index: list[tuple[Any, ...] | None] = []
+    for own in cut.operands:
+        if own is None:
+            index.append(None)
+            continue
+        outer = tuple(i if own[a] > 1 else 0 for a, i in enumerate(loop))
+        index.append((*outer, slice(start, stop) if own[axis] > 1 else slice(None)))
+    return stop - start == cut.full[0], index
 
 
 def _trimmed(layout: tuple[Shape, Shape], index: tuple[slice, ...] | None) -> tuple[Shape, Shape]:

@@ -7,7 +7,7 @@ every contiguous operand.
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,15 +25,32 @@ def contiguous(shape: Shape, itemsize: int) -> Shape:
 
 class Tiling(NamedTuple):
     """shape: the merged axes.  operands: each operand's shape over them, with 1 where it is
-    broadcast, or None for a 0-d operand.  tiles: (loop indices, start, stop of the cut axis).
+    broadcast, or None for a 0-d operand.  axis: the one that is cut, those before it being loops.
     full, rest: the tile's shape, and that of the last one of the cut axis (None if it is
-    full)."""
+    full).
+
+    Tiles are counted, not listed: an array may have any number of them."""
 
     shape: Shape
     operands: tuple[Shape | None, ...]
-    tiles: tuple[tuple[Shape, int, int], ...]
+    axis: int
     full: Shape
     rest: Shape | None
+
+    @property
+    def count(self) -> int:
+        """How many tiles there are."""
+        return math.prod(self.shape[: self.axis]) * -(-self.shape[self.axis] // self.full[0])
+
+    def tile(self, number: int) -> tuple[Shape, int, int]:
+        """The tile of that number: loop indices, start and stop of the cut axis."""
+        size, step = self.shape[self.axis], self.full[0]
+        number, k = divmod(number, -(-size // step))
+        loop: list[int] = []
+        for outer in reversed(self.shape[: self.axis]):
+            number, index = divmod(number, outer)
+            loop.insert(0, index)
+        return tuple(loop), k * step, min((k + 1) * step, size)
 
 
 def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) -> Tiling:
@@ -74,13 +91,10 @@ def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) 
     # Tiles of one size: 5 + 5 instead of 8 + 2.
     count = -(-merged[cut] // step)
     step = -(-merged[cut] // count)
-    bounds = [(start, min(start + step, merged[cut])) for start in range(0, merged[cut], step)]
-    loops = itertools.product(*(range(size) for size in merged[:cut]))
-    tiles = tuple((loop, start, stop) for loop in loops for start, stop in bounds)
     tail = tuple(merged[cut + 1 :])
-    last = bounds[-1][1] - bounds[-1][0]
+    last = merged[cut] - (-(-merged[cut] // step) - 1) * step
     return Tiling(
-        tuple(merged), operands, tiles, (step, *tail), (last, *tail) if last != step else None
+        tuple(merged), operands, cut, (step, *tail), (last, *tail) if last != step else None
     )
 
 
