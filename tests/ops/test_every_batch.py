@@ -19,8 +19,10 @@ from .samples import Sample
 BATCH = 3
 
 
-def examples(a: Array) -> list[Array]:
-    """Three arrays with the elements of one in other orders."""
+def examples(a: Array, scrambled: bool) -> list[Array]:
+    """Three arrays with the elements of one in other orders, or multiples of it."""
+    if not scrambled:
+        return [a, 2 * a, 0.5 * a]
     flat = a.reshape(-1)
     return [a, np.roll(flat, 1).reshape(a.shape), flat[::-1].reshape(a.shape)]
 
@@ -44,7 +46,7 @@ def test_batch_rule_is_a_loop_over_examples(name: str) -> None:
             continue
         for mapped in subsets(len(sample.arrays)):
             stacks = [
-                np.stack(examples(a)) if m else a
+                np.stack(examples(a, sample.scrambled)) if m else a
                 for a, m in zip(sample.arrays, mapped, strict=True)
             ]
             built = Applied(OPS["group"], Sample())

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, and the product of matrices in which a weight of 0 is final."""
+"""Scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -8,63 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..op import Operand, each, meaning, op
+from ..op import Operand, meaning, op
 from ..shapes import broadcast_shapes
 from ..types import FLOATING, Array, TensorType
 from . import elementwise as e
 from .arithmetic import constant_scalar
 from .checks import agree, check_broadcast, check_kind, same_dtype
-from .contract import matmul, swapped
+from .contract import matmul, matmul_no_nan, multiplied, swapped
 from .index import along
 from .pointwise import wide
 from .shape import aligned
 from .softmax import masked_change, masked_softmax, softmax, softmax_change
-
-# ------------------------------------------------------------------ matmul_no_nan
-
-
-def _matmul_no_nan(a: Array, b: Array, *, value: bool) -> Array:
-    finite = np.isfinite(b)
-    if not value or finite.all():
-        return np.asarray(np.matmul(a, b))
-    result = np.matmul(a, np.where(finite, b, b.dtype.type(0)))
-    # What is not finite is added row by row of b: few are expected.
-    inner = tuple(range(b.ndim - 2))
-    for k in np.flatnonzero(~finite.all(axis=(*inner, b.ndim - 1))):
-        left, right = a[..., k : k + 1], np.where(finite, b.dtype.type(0), b)[..., k : k + 1, :]
-        result = result + np.where(left == 0, left.dtype.type(0), left * right)
-    return np.asarray(result)
-
-
-def _grad_left(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return matmul_no_nan(g, swapped(b), value=True)
-
-
-def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
-    return swapped(matmul_no_nan(swapped(g), a, value=True))
-
-
-def _batch_matmul(a: Any, b: Any, batched: Sequence[bool], *, value: bool) -> Any:
-    return matmul_no_nan(*aligned((a, b), batched), value=value)
-
-
-@op(
-    numpy=_matmul_no_nan,
-    grad=each(_grad_left, _grad_right),
-    jvp="multilinear",
-    batch=_batch_matmul,
-    widen=True,
-)
-def matmul_no_nan(a: Operand, b: Operand, *, value: bool) -> TensorType:
-    """The product of (stacks of) matrices, through which a cotangent of 0 stays 0.
-
-    value: a 0 of a adds nothing to the product itself either, even times NaN.
-    """
-    check_kind(FLOATING, a, b)
-    same_dtype((a, b))
-    _matrices((a, b), "a and b")
-    agree(a.shape[-1], b.shape[-2], "the contracted axes")
-    return a.with_shape((*broadcast_shapes((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-1]))
 
 
 def _matrices(operands: Sequence[Operand], what: str) -> None:
@@ -75,9 +29,6 @@ def _matrices(operands: Sequence[Operand], what: str) -> None:
                 expected=f"{what} of rank 2 or more",
                 found=", ".join(map(str, operands)),
             )
-
-
-# ------------------------------------------------------------------ attention
 
 
 def _causal(scores: Any) -> Any:
@@ -121,7 +72,7 @@ def _attention(
     if keep.all():
         return np.asarray(np.matmul(meaning("softmax")(scores, axis=axis), value))
     weights = meaning("masked_softmax")(scores, keep, axis=axis)
-    return _matmul_no_nan(weights, value, value=True)
+    return multiplied(weights, value, value=True)
 
 
 def _changed_weights(weights: Any, keep: Any, change: Any) -> Any:

@@ -13,10 +13,10 @@ from ..dims import Shape
 from ..errors import ShapeError
 from ..op import Operand, each, op
 from ..shapes import broadcast_shapes, product, shape_text
-from ..types import NUMERIC, Array, TensorType
-from .checks import check_kind, same_dtype
+from ..types import INEXACT, NUMERIC, Array, TensorType
+from .checks import agree, check_kind, same_dtype
 from .pointwise import conjugated
-from .shape import permute_dims, reshape
+from .shape import aligned, permute_dims, reshape
 
 
 def swapped(x: Any) -> Any:
@@ -151,3 +151,54 @@ def _transposed_hint(a: Shape, b: Shape) -> str | None:
     if len(a) > 1 and len(b) > 1 and dims.same_size(a[-2], b[-1]):
         return "a and b look transposed, or swapped"
     return None
+
+
+# ------------------------------------------------------------------ matmul_no_nan
+
+
+def multiplied(a: Array, b: Array, *, value: bool) -> Array:
+    """a @ b, in which (value) a 0 of a adds nothing, whatever it meets in b."""
+    finite = np.isfinite(b)
+    if not value or finite.all():
+        return np.asarray(np.matmul(a, b))
+    result = np.matmul(a, np.where(finite, b, b.dtype.type(0)))
+    # What is not finite is added row by row of b: few are expected.
+    inner = tuple(range(b.ndim - 2))
+    for k in np.flatnonzero(~finite.all(axis=(*inner, b.ndim - 1))):
+        left, right = a[..., k : k + 1], np.where(finite, b.dtype.type(0), b)[..., k : k + 1, :]
+        result = result + np.where(left == 0, left.dtype.type(0), left * right)
+    return np.asarray(result)
+
+
+def _no_nan_left(a: Any, b: Any, out: Any, g: Any) -> Any:
+    return matmul_no_nan(g, swapped(conjugated(b)), value=True)
+
+
+def _no_nan_right(a: Any, b: Any, out: Any, g: Any) -> Any:
+    return swapped(matmul_no_nan(swapped(g), conjugated(a), value=True))
+
+
+def _batch_no_nan(a: Any, b: Any, batched: Sequence[bool], *, value: bool) -> Any:
+    return matmul_no_nan(*aligned((a, b), batched), value=value)
+
+
+@op(
+    numpy=multiplied,
+    grad=each(_no_nan_left, _no_nan_right),
+    jvp="multilinear",
+    batch=_batch_no_nan,
+    widen=True,
+)
+def matmul_no_nan(a: Operand, b: Operand, *, value: bool) -> TensorType:
+    """The product of (stacks of) matrices, through which a cotangent of 0 stays 0.
+
+    value: a 0 of a adds nothing to the product itself either, even times NaN.
+    """
+    check_kind(INEXACT, a, b)
+    same_dtype((a, b))
+    if min(a.ndim, b.ndim) < 2:
+        raise ShapeError(
+            "an operand has no two axes", expected="a and b of rank 2 or more", found=f"{a}, {b}"
+        )
+    agree(a.shape[-1], b.shape[-2], "the contracted axes")
+    return a.with_shape((*broadcast_shapes((a.shape[:-2], b.shape[:-2])), a.shape[-2], b.shape[-1]))

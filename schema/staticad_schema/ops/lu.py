@@ -1,0 +1,160 @@
+"""The factors of Gaussian elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dims
+from ..op import Operand, op
+from ..types import INT64, TensorType
+from .lapack import factors
+from .matrices import adjoint, check_matrix, lower_part, upper_part
+from .pointwise import total
+from .shape import reshape
+from .slicing import pad, slice_
+from .sort import sort
+from .take import take_along_axis
+from .triangular import solve_triangular
+
+
+def rows_in_order(x: Any, permutation: Any, back: bool = False) -> Any:
+    """x[permutation], or x with its rows back where the permutation took them from."""
+    if back:
+        permutation = sort(permutation, axis=permutation.type.ndim - 1, descending=False)[1]
+    indices = reshape(permutation, shape=(*permutation.type.shape, 1))
+    missing = x.type.ndim - indices.type.ndim
+    if missing:
+        # Of operands of which one has more leading axes.
+        high, low = (x, indices) if missing > 0 else (indices, x)
+        low = reshape(low, shape=(*(1,) * abs(missing), *low.type.shape))
+        x, indices = (high, low) if missing > 0 else (low, high)
+    return take_along_axis(x, indices, axis=x.type.ndim - 2)
+
+
+def _rows(x: Any, start: Any, stop: Any) -> Any:
+    whole = ((None, None, 1),) * (x.type.ndim - 2)
+    return slice_(x, slices=(*whole, (start, stop, 1), (None, None, 1)))
+
+
+def _columns(x: Any, stop: Any) -> Any:
+    whole = ((None, None, 1),) * (x.type.ndim - 1)
+    return slice_(x, slices=(*whole, (None, stop, 1)))
+
+
+def _widened(x: Any, rows: Any, columns: Any) -> Any:
+    """x with that many rows of zeros below, and columns of zeros on the right."""
+    return pad(x, widths=((0, 0),) * (x.type.ndim - 2) + ((0, rows), (0, columns)), value=0.0)
+
+
+def _divided(x: Any, upper: Any, by_adjoint: bool) -> Any:
+    """x inverse(upper), or x inverse(adjoint(upper)), of a square triangle."""
+    found = solve_triangular(
+        upper, adjoint(x), lower=False, adjoint=not by_adjoint, unit_diagonal=False, strict=False
+    )
+    return adjoint(found)
+
+
+def _unmixed(lower: Any, x: Any, of_adjoint: bool) -> Any:
+    """inverse(lower) x, or that of its adjoint, of a square triangle with ones on the diagonal."""
+    return solve_triangular(
+        lower, x, lower=True, adjoint=of_adjoint, unit_diagonal=True, strict=False
+    )
+
+
+class _Parts:
+    """The factors of m by n matrices, cut at the smaller size k: one of `below` and the columns
+    of `upper` behind k is empty."""
+
+    def __init__(self, a: Any, out: Sequence[Any]) -> None:
+        lower, self.upper, self.permutation, _ = out
+        self.rows, self.columns = a.type.shape[-2:]
+        self.inner = dims.minimum(self.rows, self.columns)
+        self.tall = self.rows != self.inner
+        self.lower = _rows(lower, None, self.inner) if self.tall else lower
+        self.below = _rows(lower, self.inner, None) if self.tall else None
+        self.square = self.left(self.upper)
+
+    def left(self, x: Any) -> Any:
+        return _columns(x, self.inner) if self.columns != self.inner else x
+
+    def wide(self, x: Any) -> Any:
+        """x, of k columns, as one of n."""
+        if self.columns == self.inner:
+            return x
+        return _widened(x, 0, self.columns - self.inner)
+
+
+def _grad_lu(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
+    # With F = inverse(lower) da, of the first k rows and columns:
+    #   d lower = lower tril(F inverse(upper), -1),  d upper = F - tril(F inverse(upper), -1) upper
+    parts = _Parts(a, out)
+    of_lower, of_upper = g[0], g[1]
+    mixed, below = [], None
+    if of_lower is not None:
+        first = _rows(of_lower, None, parts.inner) if parts.tall else of_lower
+        mixed.append(adjoint(parts.lower) @ lower_part(first, -1))
+    if of_upper is not None:
+        of_upper = upper_part(of_upper)
+        mixed.append(-(of_upper @ adjoint(parts.upper)))
+    inner = lower_part(total(mixed), -1)
+    if parts.tall and of_lower is not None:
+        last = _rows(of_lower, parts.inner, None)
+        inner = inner - upper_part(adjoint(parts.below) @ last)
+        below = parts.wide(_divided(last, parts.square, True))
+    change = parts.wide(_divided(inner, parts.square, True))
+    found = _unmixed(parts.lower, total([change, of_upper]), True)
+    if parts.tall:
+        rest = parts.rows - parts.inner
+        found = _widened(found, rest, 0)
+        if below is not None:
+            whole = ((0, 0),) * (found.type.ndim - 2)
+            found = found + pad(below, widths=(*whole, (parts.inner, 0), (0, 0)), value=0.0)
+    return (rows_in_order(found, parts.permutation, back=True),)
+
+
+def _jvp_lu(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any, None, None]:
+    parts = _Parts(a, out)
+    moved = rows_in_order(tangents[0], parts.permutation)
+    first = _rows(moved, None, parts.inner) if parts.tall else moved
+    solved = _unmixed(parts.lower, first, False)
+    mixed = _divided(parts.left(solved), parts.square, False)
+    strict = lower_part(mixed, -1)
+    lower = parts.lower @ strict
+    upper = upper_part(solved - strict @ parts.upper)
+    if parts.tall:
+        rest = parts.rows - parts.inner
+        last = parts.left(_rows(moved, parts.inner, None))
+        below = _divided(last, parts.square, False) - parts.below @ upper_part(mixed)
+        whole = ((0, 0),) * (below.type.ndim - 2)
+        lower = _widened(lower, rest, 0) + pad(
+            below, widths=(*whole, (parts.inner, 0), (0, 0)), value=0.0
+        )
+    return lower, upper, None, None
+
+
+def _batch_lu(a: Any, batched: Sequence[bool]) -> Any:
+    return lu(a)
+
+
+@op(
+    numpy=lambda a: tuple(factors(a)),
+    grad=_grad_lu,
+    jvp=_jvp_lu,
+    batch=_batch_lu,
+    widen=True,
+)
+def lu(a: Operand) -> tuple[TensorType, TensorType, TensorType, TensorType]:
+    """lower, upper and permutation with a[permutation] = lower @ upper, of each matrix of a stack,
+    and whether the permutation is even (1) or odd (-1).
+
+    Each pivot is the largest element that is left in its column; lower has ones on the diagonal.
+    """
+    *stack, rows, columns = check_matrix(a).shape
+    inner = dims.minimum(rows, columns)
+    return (
+        a.with_shape((*stack, rows, inner)),
+        a.with_shape((*stack, inner, columns)),
+        TensorType(INT64, (*stack, rows)),
+        TensorType(INT64, tuple(stack)),
+    )
