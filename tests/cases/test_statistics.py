@@ -10,6 +10,7 @@ import pytest
 
 import staticad as sad
 from staticad_schema.types import NAMES
+from tests.tolerance import units
 
 from .running import Array, build, grad, value
 
@@ -132,7 +133,7 @@ def test_B5_extrema_over_stacks_of_one_tensor(count: int, dtype: str) -> None:
     x = np.array([2.0, -1.0]).astype(NAMES[dtype])
     for f in (sad.max, sad.min, sad.median):
         found = grad(lambda x, f=f: f(sad.stack([x] * count), axis=0), x)
-        np.testing.assert_allclose(found.astype(float), [1, 1], rtol=1e-2)
+        np.testing.assert_allclose(found.astype(float), [1, 1], rtol=units(NAMES[dtype]))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -146,7 +147,7 @@ def test_B6_statistics_of_half_floats_do_not_overflow_inside(name: str, dtype: s
     x = (100 * np.sign(np.arange(1000) % 2 - 0.25)).astype(NAMES[dtype])
     found = value(f, x)
     exact = value(f, x.astype(np.float64))
-    np.testing.assert_allclose(found.astype(float), exact, rtol=1e-2)
+    np.testing.assert_allclose(found.astype(float), exact, rtol=units(NAMES[dtype]))
     assert np.isfinite(grad(f, x).astype(float)).all()
 
 

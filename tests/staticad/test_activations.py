@@ -13,6 +13,7 @@ import pytest
 import staticad as sad
 from staticad_schema.types import BFLOAT16, Array
 from tests.staticad.running import apply, run
+from tests.tolerance import units
 
 INF, NAN = math.inf, math.nan
 nn = sad.nn
@@ -85,8 +86,8 @@ def test_limits_and_far_out(name: str, dtype: str) -> None:
     function, values, slopes = LIMITS[name]
     at = np.array([-INF, INF, NAN]).astype(BFLOAT16 if dtype == "bfloat16" else dtype)
     value, slope, curve, tangent = orders(function, at)
-    np.testing.assert_allclose(value.astype(float), [*values, NAN], rtol=1e-2)
-    np.testing.assert_allclose(slope[:2].astype(float), slopes, rtol=1e-2)
+    np.testing.assert_allclose(value.astype(float), [*values, NAN], rtol=units(dtype))
+    np.testing.assert_allclose(slope[:2].astype(float), slopes, rtol=units(dtype))
     np.testing.assert_array_equal(curve[:2].astype(float), [0, 0])
     np.testing.assert_array_equal(tangent[:2], slope[:2])
     # Where the dtype ends, too.

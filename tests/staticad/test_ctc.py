@@ -12,6 +12,7 @@ import pytest
 import staticad as sad
 from staticad_schema.types import BFLOAT16, Array
 from tests.staticad.running import apply, run
+from tests.tolerance import units
 
 INF = math.inf
 ctc_loss = sad.nn.ctc_loss
@@ -131,7 +132,7 @@ def test_dtypes(dtype: Any) -> None:
     found = apply(lambda x: ctc_loss(x, [[1, 2]], [6], [2], reduction="sum"), logs)
     assert found.dtype == dtype
     exact = brute(logs.astype(float)[:, 0], [1, 2], 0)
-    np.testing.assert_allclose(float(found), exact, rtol=1e-2 if dtype.itemsize == 2 else 1e-6)
+    np.testing.assert_allclose(float(found), exact, rtol=units(dtype))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from staticad.optimizers import (
     clip_by_value,
     global_norm,
 )
+from tests.tolerance import units
 
 Array = np.ndarray[Any, Any]
 # What a type checker would refuse is a mistake all the same.
@@ -56,7 +57,7 @@ def test_the_global_norm_is_that_of_one_vector(dtype: str) -> None:
     assert norm.dtype == ("float64" if dtype == "float64" else "float32")
     for found, same, part in zip(session.run(clipped), session.run(kept), parts, strict=True):
         assert found.dtype == given[0].dtype
-        np.testing.assert_allclose(found.astype("complex64"), part / 2, rtol=1e-2)
+        np.testing.assert_allclose(found.astype("complex64"), part / 2, rtol=units(dtype))
         np.testing.assert_array_equal(same.astype("complex64"), part)
 
 

@@ -26,6 +26,7 @@ from staticad.optimizers import (
     Optimizer,
     RMSProp,
 )
+from tests.tolerance import units
 
 Array = np.ndarray[Any, Any]
 # What a type checker would refuse is a mistake all the same.
@@ -281,7 +282,7 @@ def test_the_step_of_LAMB_does_not_overflow_in_half_precision() -> None:
     with sad.Session(graph) as session:
         session.run(train)
         # A step of 0.1 of its norm of 600, which has no square in float16.
-        np.testing.assert_allclose(session.variables["p"], 270.0, rtol=1e-2)
+        np.testing.assert_allclose(session.variables["p"], 270.0, rtol=units("float16", 2))
 
 
 def test_LAMB_moves_variables_that_begin_with_zero() -> None:
