@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from models import gpt, lenet, lstm_text, mlp, mnist, pinn, resnet20, softmax_regression, text, vae
+from models import (
+    gpt,
+    lenet,
+    lstm_text,
+    mlp,
+    mnist,
+    pinn,
+    resnet20,
+    softmax_regression,
+    spectral_pde,
+    text,
+    vae,
+)
 from models.separate_process import staticad_executor
 
 Array = np.ndarray[Any, Any]
@@ -72,6 +84,12 @@ CASES: dict[str, Case] = {
         dict,
         "predict",
         lambda: {"t": np.full(2, 0.5, np.float32), "x": np.array([0.1, -0.2], np.float32)},
+    ),
+    "spectral_pde": (
+        lambda: spectral_pde.build(points=16, modes=4, per_frame=2),
+        lambda: {"observed": np.stack([spectral_pde.observations(points=16)] * STEPS)},
+        "predict",
+        dict,
     ),
     "gpt": (
         lambda: gpt.build(width=8, heads=2, blocks=1, context=12),
