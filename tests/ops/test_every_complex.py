@@ -40,7 +40,7 @@ def admitted(definition: Op, sample: Sample) -> bool:
 def complex_samples(name: str) -> list[Sample]:
     found = []
     for definition, sample in samples(name):
-        if sample.smooth and any(a.dtype == np.float64 for a in sample.arrays):
+        if sample.smooth and sample.turned and any(a.dtype == np.float64 for a in sample.arrays):
             candidate = turned(sample)
             if admitted(definition, candidate) and differentiable(definition, candidate):
                 found.append(candidate)

@@ -7,6 +7,8 @@ these ops compute in float32 and round once.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,3 +126,45 @@ def singular(stack: tuple[int, ...], index: int, row: int) -> ExecutionError:
         expected="matrices that have an inverse",
         found=f"a pivot of 0 in row {row} of {place_text(stack, index)}",
     )
+
+
+def factorized(
+    compute: Callable[[Array], Sequence[Array]], x: Array, what: str
+) -> tuple[Array, ...]:
+    """compute(x), of a stack of matrices; NaN for matrices with elements that are not finite.
+
+    Raises ExecutionError for a matrix of which LAPACK says that `what` did not converge.
+    """
+    finite = np.asarray(np.isfinite(x).all((-2, -1)))
+    if finite.all():
+        return _converged(compute, x, what)
+    found = []
+    # LAPACK would loop, fail, or give NaN for some of the results.
+    for out in _converged(compute, np.where(finite[..., None, None], x, 0), what):
+        out = np.array(out)
+        out[~finite] = np.nan
+        found.append(out)
+    return tuple(found)
+
+
+def _converged(
+    compute: Callable[[Array], Sequence[Array]], x: Array, what: str
+) -> tuple[Array, ...]:
+    try:
+        return tuple(compute(x))
+    except np.linalg.LinAlgError:
+        stack = x.shape[:-2]
+        index = next((k for k in range(math.prod(stack)) if _fails(compute, x, k)), None)
+        raise ExecutionError(
+            f"{what} did not converge",
+            expected="matrices for which LAPACK's iteration ends",
+            found="a stack of matrices" if index is None else place_text(stack, index),
+        ) from None
+
+
+def _fails(compute: Callable[[Array], Sequence[Array]], x: Array, index: int) -> bool:
+    try:
+        compute(x.reshape(-1, *x.shape[-2:])[index])
+    except np.linalg.LinAlgError:
+        return True
+    return False
