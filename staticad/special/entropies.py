@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from staticad_schema.handle import floating
 from staticad_schema.ops.checks import check_kind
 from staticad_schema.shapes import product
@@ -56,7 +58,7 @@ def entr(x: Operand, /, *, name: str | None = None) -> Tensor:
     >>> with sad.Graph() as graph:
     ...     y = sad.special.entr([-1.0, 0.0, 0.5])
     >>> sad.Session(graph).run(y).round(3)
-    array([  -inf, -0.   ,  0.347], dtype=float32)
+    array([ -inf, 0.   , 0.347], dtype=float32)
     """
     with asking("entr", name):
         (value,) = floating(tensor("entr", x))
@@ -104,8 +106,8 @@ def logsumexp(
     /,
     axis: Axis = None,
     b: Operand | None = None,
-    *,
     keepdims: bool = False,
+    *,
     name: str | None = None,
 ) -> Tensor:
     """log(sum(b exp(a))) without overflow, over all elements or along axes.
@@ -133,16 +135,24 @@ def logsumexp(
 
 
 def _weighted(x: Any, w: Any, axis: Axis, keepdims: bool) -> Any:
-    # Positive and negative terms apart, and their difference.
-    minus = build("less", (w, 0.0))
-    size = build("log", (build("abs", (w,)),)) + x
-    none = size.coerce(-math.inf)
-    positive = build("where", (minus, none, size))
-    high = methods.reduce("logsumexp", positive, axis, keepdims)
-    negative = build("where", (minus, size, none))
-    low = methods.reduce("logsumexp", negative, axis, keepdims)
-    share = build("where", (build("equal", (low, -math.inf)), low, low - high))
-    return high + build("log1p", (-build("exp", (share,)),))
+    without = build("equal", (w, 0.0))
+    counted = build("where", (without, x.coerce(-math.inf), x))
+    if any(counted.type.shape[k] == 0 for k in dimensions.axes_of(axis, counted.type.ndim)):
+        return methods.reduce("logsumexp", counted, axis, keepdims)
+    top = methods.reduce("max", counted, axis, True)
+    top = build("where", (build("isfinite", (top,)), top, top.coerce(0.0)))
+    top = build("stop_gradient", (top,))
+    apart = x - top
+    # What has no weight may be far above the others; its exponential is a slope in the weight.
+    highest = math.log(np.finfo(x.type.dtype).max) - 1
+    apart = build("where", (without, build("minimum", (apart, highest)), apart))
+    total = methods.reduce("sum", w * build("exp", (apart,)), axis, True)
+    found = build("log", (total,)) + top
+    if keepdims:
+        return found
+    axes = dimensions.axes_of(axis, found.type.ndim)
+    kept = tuple(n for k, n in enumerate(found.type.shape) if k not in axes)
+    return methods.reshape(found, kept)
 
 
 def softmax(x: Operand, /, axis: Axis = None, *, name: str | None = None) -> Tensor:
