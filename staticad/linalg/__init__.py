@@ -1,4 +1,4 @@
-"""Linear algebra: norms and products of vectors and matrices."""
+"""Linear algebra: products and norms, systems of equations, factors, determinants."""
 
 from typing import TYPE_CHECKING, NoReturn
 
@@ -7,9 +7,23 @@ from ..ops.contractions import matmul, multi_dot, outer, tensordot
 from ..ops.reordering import matrix_transpose
 from ..ops.vectors import cross, matvec, vecdot, vecmat
 from .diagonals import diagonal, trace
+from .factors import cholesky, det, lu, slogdet
 from .norms import matrix_norm, norm, vector_norm
+from .structured import block_diag, toeplitz
+from .systems import cho_factor, cho_solve, inv, solve, solve_triangular
 
 __all__ = [
+    "toeplitz",
+    "solve_triangular",
+    "solve",
+    "slogdet",
+    "lu",
+    "inv",
+    "det",
+    "cholesky",
+    "cho_solve",
+    "cho_factor",
+    "block_diag",
     "cross",
     "diagonal",
     "matmul",

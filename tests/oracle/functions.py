@@ -94,20 +94,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lgamma": sad.special.gammaln,
     "digamma": sad.special.digamma,
     "diff": lambda x, axis: sad.diff(x, axis=axis),
+    "cholesky": sad.linalg.cholesky,
+    "slogdet": lambda x: sad.linalg.slogdet(x).logabsdet,
+    "solve_triangular": lambda a, b, lower: sad.linalg.solve_triangular(a, b, lower=lower),
+    **{name: getattr(sad.linalg, name) for name in ("det", "inv", "solve")},
 }  # fmt: skip
 
 _FACTORS = "comes with the factorisations of linear algebra"
 
 WAITS = {
-    "cholesky": _FACTORS,
-    "det": _FACTORS,
     "eigvalsh": _FACTORS,
-    "inv": _FACTORS,
     "matrix_power": "negative powers invert: " + _FACTORS,
     "qr_r": _FACTORS,
-    "slogdet": _FACTORS,
-    "solve": _FACTORS,
-    "solve_triangular": _FACTORS,
     "svdvals": _FACTORS,
 }
 """Functions of the golden cases that are not part of the library yet, and what they wait for."""

@@ -1,0 +1,193 @@
+"""Systems of linear equations, of any regular matrix, a triangle, or Cholesky factors."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from staticad_schema.errors import UsageError
+from staticad_schema.handle import floating
+from staticad_schema.ops.matrices import check_matrix, check_square, identity_like
+from staticad_schema.ops.pointwise import conjugated
+from staticad_schema.sites import asking
+
+from .. import methods
+from ..building import build, renamed
+from ..operands import Operand, result, tensor, tensors
+from ..options import choice, flag
+from ..tensor import Tensor
+
+Transposition = Literal[0, 1, 2, "N", "T", "C"]
+
+
+def solve(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
+    """x in a @ x = b, of each square matrix of a stack.
+
+    a: [..., n, n].  b: a vector [n], or matrices [..., n, k], whose columns are solved for one by
+    one; stacks broadcast.  Integers count as float32, half floats compute in it.  A plan factorises
+    a matrix once, for all that is solved with it, derivatives included.
+
+    Raises ShapeError for a matrix that is not square or b of other rows; the run raises
+    ExecutionError for a singular matrix, and says which one of the stack.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.linalg.solve([[3.0, 1.0], [1.0, 2.0]], [9.0, 8.0])
+    >>> sad.Session(graph).run(x)
+    array([2., 3.], dtype=float32)
+    """
+    with asking("solve", name):
+        matrix, right = floating(*tensors("solve", a, b))
+        return _solved(matrix, right, lambda x: _regular(matrix, x), name)
+
+
+def inv(x: Operand, /, *, name: str | None = None) -> Tensor:
+    """The inverse of each square matrix of a stack.
+
+    To solve equations `solve` is faster, and loses fewer digits.  Raises ShapeError for a matrix
+    that is not square; the run raises ExecutionError for a singular one.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    >>> sad.Session(graph).run(y)
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
+    with asking("inv", name):
+        (matrix,) = floating(tensor("inv", x))
+        check_square(matrix.type)
+        return result(renamed(_regular(matrix, identity_like(matrix)), name))
+
+
+def _regular(a: Any, b: Any) -> Any:
+    return build("solve", (a, b), {"adjoint": False, "strict": True})
+
+
+def _solved(a: Any, b: Any, solution: Any, name: str | None) -> Tensor:
+    """The solution for a matrix b, or for a vector as one."""
+    if b.type.ndim != 1:
+        return result(renamed(solution(b), name))
+    check_matrix(a.type, "the matrix")
+    column = solution(methods.reshape(b, (*b.type.shape, 1)))
+    return result(methods.reshape(column, column.type.shape[:-1], name))
+
+
+def solve_triangular(
+    a: Operand,
+    b: Operand,
+    trans: Transposition = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    *,
+    left: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """x in a @ x = b, of triangular matrices, as `scipy.linalg.solve_triangular`.
+
+    a: [..., n, n], of which the upper triangle (`lower`: the lower one) is read, and if
+    `unit_diagonal` its diagonal counts as ones.  b: a vector [n], or matrices [..., n, k].
+    trans: 0 or "N" solves a @ x = b, 1 or "T" with the transpose of a, 2 or "C" with its conjugate
+    transpose.  left=False solves x @ a = b instead, of b [..., k, n].
+
+    Raises ShapeError for shapes that do not fit; the run raises ExecutionError for a 0 on the
+    diagonal.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     x = sad.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
+    >>> sad.Session(graph).run(x)
+    array([1., 2.], dtype=float32)
+    """
+    with asking("solve_triangular", name):
+        matrix, right = floating(*tensors("solve_triangular", a, b))
+        how = choice("trans", trans, (0, 1, 2, "N", "T", "C"))
+        below, unit = flag("lower", lower), flag("unit_diagonal", unit_diagonal)
+        transposed, conjugate = how in (1, 2, "T", "C"), how in (2, "C")
+        from_left = flag("left", left)
+        if not from_left:
+            transposed = not transposed
+
+        def solution(x: Any) -> Any:
+            return _triangular(matrix, x, below, unit, transposed, conjugate)
+
+        if from_left or right.type.ndim == 1:
+            return _solved(matrix, right, solution, name)
+        check_matrix(right.type, "the right-hand side")
+        rows = solution(methods.matrix_transpose(right))
+        return result(methods.matrix_transpose(rows, name))
+
+
+def _triangular(
+    a: Any, b: Any, lower: bool, unit: bool, transposed: bool = False, conjugate: bool = False
+) -> Any:
+    if transposed != conjugate:
+        a = conjugated(a)
+    how = {"lower": lower, "adjoint": transposed, "unit_diagonal": unit, "strict": True}
+    return build("solve_triangular", (a, b), how)
+
+
+class CholeskyFactor(NamedTuple):
+    """A triangular factor, and whether it is a lower one: what `cho_factor` finds."""
+
+    factor: Tensor
+    lower: bool
+
+
+def cho_factor(a: Operand, lower: bool = False, *, name: str | None = None) -> CholeskyFactor:
+    """The Cholesky factor of a, and `lower`: what `cho_solve` is given.
+
+    As `scipy.linalg.cho_factor`, but the other triangle of the factor is 0.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     factor = sad.linalg.cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)
+    ...     x = sad.linalg.cho_solve(factor, [8.0, 12.0])
+    >>> sad.Session(graph).run([factor.factor, x])
+    [array([[2., 0.],
+           [1., 2.]], dtype=float32), array([1., 2.], dtype=float32)]
+    """
+    with asking("cho_factor", name):
+        (matrix,) = floating(tensor("cho_factor", a))
+        below = flag("lower", lower)
+        return CholeskyFactor(result(cholesky_factor(matrix, below, name)), below)
+
+
+def cholesky_factor(a: Any, lower: bool, name: str | None) -> Any:
+    """The lower triangular factor, or its conjugate transpose."""
+    if lower:
+        return build("cholesky", (a,), label=name)
+    factor = build("cholesky", (a,))
+    return renamed(conjugated(methods.matrix_transpose(factor)), name)
+
+
+def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None = None) -> Tensor:
+    """x in a @ x = b, given the Cholesky factor of a: what `cho_factor` returns.
+
+    c_and_lower: a triangular factor c [..., n, n], and whether it is a lower one, with a =
+    c @ conj(c.mT), or an upper one, with a = conj(c.mT) @ c.  b: a vector [n], or [..., n, k].
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     c = sad.linalg.cholesky(sad.constant([[4.0, 2.0], [2.0, 5.0]]))
+    ...     x = sad.linalg.cho_solve((c, True), [8.0, 12.0])
+    >>> sad.Session(graph).run(x)
+    array([1., 2.], dtype=float32)
+    """
+    with asking("cho_solve", name):
+        given: Any = c_and_lower
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise UsageError(
+                "not a Cholesky factor",
+                expected="a pair: the factor, and whether it is a lower one",
+                found=f"{given!r:.80}, a {type(given).__name__}",
+                hint="cho_solve((factor, True), b)",
+            )
+        factor, right = floating(*tensors("cho_solve", given[0], b))
+        below = flag("lower", given[1])
+
+        def solution(x: Any) -> Any:
+            # First by the lower factor, which may be the adjoint of the given one.
+            half = _triangular(factor, x, below, False, not below, not below)
+            return _triangular(factor, half, below, False, below, below)
+
+        return _solved(factor, right, solution, name)
