@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from staticad_schema.errors import UsageError
@@ -37,7 +38,7 @@ def solve(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
     """
     with asking("solve", name):
         matrix, right = floating(*tensors("solve", a, b))
-        return _solved(matrix, right, lambda x: _regular(matrix, x), name)
+        return _solved(matrix, right, lambda x, label: _regular(matrix, x, label), name)
 
 
 def inv(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -56,19 +57,19 @@ def inv(x: Operand, /, *, name: str | None = None) -> Tensor:
     with asking("inv", name):
         (matrix,) = floating(tensor("inv", x))
         check_square(matrix.type)
-        return result(renamed(_regular(matrix, identity_like(matrix)), name))
+        return result(_regular(matrix, identity_like(matrix), name))
 
 
-def _regular(a: Any, b: Any) -> Any:
-    return build("solve", (a, b), {"adjoint": False, "strict": True})
+def _regular(a: Any, b: Any, name: str | None) -> Any:
+    return build("solve", (a, b), {"adjoint": False, "strict": True}, label=name)
 
 
-def _solved(a: Any, b: Any, solution: Any, name: str | None) -> Tensor:
+def _solved(a: Any, b: Any, solution: Callable[..., Any], name: str | None) -> Tensor:
     """The solution for a matrix b, or for a vector as one."""
     if b.type.ndim != 1:
-        return result(renamed(solution(b), name))
+        return result(solution(b, name))
     check_matrix(a.type, "the matrix")
-    column = solution(methods.reshape(b, (*b.type.shape, 1)))
+    column = solution(methods.reshape(b, (*b.type.shape, 1)), None)
     return result(methods.reshape(column, column.type.shape[:-1], name))
 
 
@@ -107,23 +108,29 @@ def solve_triangular(
         if not from_left:
             transposed = not transposed
 
-        def solution(x: Any) -> Any:
-            return _triangular(matrix, x, below, unit, transposed, conjugate)
+        def solution(x: Any, label: str | None) -> Any:
+            return _triangular(matrix, x, below, unit, transposed, conjugate, label)
 
         if from_left or right.type.ndim == 1:
             return _solved(matrix, right, solution, name)
         check_matrix(right.type, "the right-hand side")
-        rows = solution(methods.matrix_transpose(right))
+        rows = solution(methods.matrix_transpose(right), None)
         return result(methods.matrix_transpose(rows, name))
 
 
 def _triangular(
-    a: Any, b: Any, lower: bool, unit: bool, transposed: bool = False, conjugate: bool = False
+    a: Any,
+    b: Any,
+    lower: bool,
+    unit: bool,
+    transposed: bool,
+    conjugate: bool,
+    name: str | None = None,
 ) -> Any:
     if transposed != conjugate:
         a = conjugated(a)
     how = {"lower": lower, "adjoint": transposed, "unit_diagonal": unit, "strict": True}
-    return build("solve_triangular", (a, b), how)
+    return build("solve_triangular", (a, b), how, label=name)
 
 
 class CholeskyFactor(NamedTuple):
@@ -185,9 +192,9 @@ def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None
         factor, right = floating(*tensors("cho_solve", given[0], b))
         below = flag("lower", given[1])
 
-        def solution(x: Any) -> Any:
+        def solution(x: Any, label: str | None) -> Any:
             # First by the lower factor, which may be the adjoint of the given one.
             half = _triangular(factor, x, below, False, not below, not below)
-            return _triangular(factor, half, below, False, below, below)
+            return _triangular(factor, half, below, False, below, below, label)
 
         return _solved(factor, right, solution, name)
