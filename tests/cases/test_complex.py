@@ -18,13 +18,24 @@ COMPLEX = RNG.normal(size=(3,)) + 1j * RNG.normal(size=(3,))
 MATRIX = RNG.normal(size=(3, 3)) + 1j * RNG.normal(size=(3, 3))
 
 
-def angle(z: Any) -> Any:
-    return sad.atan2(sad.imag(z), sad.real(z))
-
-
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "abs": sad.abs,
-    "angle": angle,
+    "angle": sad.angle,
+    "polar": lambda z: sad.polar(sad.abs(z), sad.angle(z) * 2) * (1 - 1j),
+    "made of parts": lambda z: sad.complex(sad.abs(z), sad.real(z) * 3.0) ** 2,
+    "views": lambda z: sad.view_as_complex(sad.view_as_real(z * (1 - 2j)) ** 2) * z,
+    "fft": lambda z: sad.fft.fft(z * z, 4) * (1 - 1j),
+    "ifft": lambda z: sad.fft.ifft(z, norm="ortho") ** 3,
+    "irfft": lambda z: sad.fft.irfft(z * (1 + 2j)) ** 2,
+    "irfft, odd": lambda z: sad.fft.irfft(z * (1 + 2j), 5, norm="forward") ** 2,
+    "hfft": lambda z: sad.fft.hfft(z * z, 5),
+    "rfft": lambda z: sad.fft.rfft(sad.abs(z)) ** 2,
+    "dct": lambda z: sad.fft.dct(z, 3) * z,
+    "fftconvolve": lambda z: sad.fft.fftconvolve(z, z * 1j, "same") * z,
+    "convolve": lambda z: sad.convolve(z, z * z + 1j),
+    "norms": lambda z: sad.linalg.norm(z * (1 + 1j)) + sad.linalg.vector_norm(z, ord=3),
+    "einsum": lambda z: sad.einsum("i,j,i->j", z, z * 1j, sad.conj(z)),
+    "cumulative": lambda z: sad.cumulative_prod(z) * sad.cumulative_sum(z * 1j),
     "log angle": lambda z: sad.imag(sad.log(z)),
     "sqrt": lambda z: sad.sqrt(z) * (1 - 2j),
     "log": lambda z: sad.log(z) * 1j,
