@@ -10,8 +10,8 @@ the rounding of the operands alone makes of their last place.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,9 +136,9 @@ def page(count: int) -> str:
         "| function | domain | ulp | share | SciPy's ulp | its share | |",
         "| --- | --- | ---: | ---: | ---: | ---: | --- |",
     ]
-    for name in FUNCTIONS:
-        print(name, file=sys.stderr, flush=True)
-        own, theirs = measure(name, count)
+    with ProcessPoolExecutor() as pool:
+        measured = list(pool.map(measure, FUNCTIONS, [count] * len(FUNCTIONS)))
+    for name, (own, theirs) in zip(FUNCTIONS, measured, strict=True):
         domain = "; ".join(
             " × ".join(f"{low:g} … {high:g}" for low, high in box) for box in FUNCTIONS[name].boxes
         )

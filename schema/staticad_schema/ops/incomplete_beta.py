@@ -110,11 +110,17 @@ def _inverse_sum(a: Array, b: Array, k: int) -> Array:
 
 def _share(a: Array, b: Array, m: int, n: int) -> dict[tuple[int, int], Array]:
     """The derivatives of b / (a + b)."""
-    found = {}
+    found: dict[tuple[int, int], Array] = {}
     for i in range(m + 1):
         for j in range(n + 1):
-            value = b * _inverse_sum(a, b, i + j)
-            found[i, j] = value + j * _inverse_sum(a, b, i + j - 1) if j else value
+            k = i + j
+            of_b = b * _inverse_sum(a, b, k) + (j * _inverse_sum(a, b, k - 1) if j else 0.0)
+            if not j:
+                found[i, j] = of_b
+                continue
+            # The same of 1 - a / (a + b), where the terms above would cancel.
+            of_a = -a * _inverse_sum(a, b, k) - (i * _inverse_sum(a, b, k - 1) if i else 0.0)
+            found[i, j] = np.where(a < b, of_a, of_b) if i else of_a
     return found
 
 
