@@ -8,6 +8,7 @@ from staticad_schema.dims import Size
 from staticad_schema.errors import ShapeError
 from staticad_schema.handle import floating
 from staticad_schema.sites import asking
+from staticad_schema.types import COMPLEX128, FLOAT64
 
 from .. import dimensions, methods
 from ..building import build
@@ -39,7 +40,8 @@ def fftconvolve(
     in the other, which holds along each axis.  axes: all if None; along others x and y broadcast.
     Raises ShapeError for other ranks, and for axes of no elements.
 
-    Errors are relative to the largest results, of small ones too; `sad.convolve` adds up products.
+    Computes in double precision.  Errors are relative to the largest results, of small ones too;
+    `sad.convolve` adds up products.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -69,7 +71,9 @@ def fftconvolve(
         parts = [(axis, *part(mode, a.shape[axis], b.shape[axis])) for axis in over]
         if mode == "valid":
             _check_nested(a, b, over)
-        found = methods.computed(lambda p, q: _product(p, q, over), a, b)
+        # In double precision, in which transforms compute anyway, to round once.
+        wide = COMPLEX128 if a.type.kind == "complex" else FLOAT64
+        found = _product(a.astype(wide), b.astype(wide), over)
         slices: list[tuple[Size | None, Size | None, int]] = [(None, None, 1)] * a.ndim
         shape = list(found.type.shape)
         for axis, start, count in parts:

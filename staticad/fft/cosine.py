@@ -9,7 +9,7 @@ from staticad_schema.handle import floating
 from staticad_schema.ops.cosine import TRANSPOSED, plain, weighted
 from staticad_schema.sites import asking
 
-from .. import methods
+from .. import dimensions, methods
 from ..building import build, renamed
 from ..dimensions import Axis
 from ..operands import Operand, result, tensor
@@ -234,7 +234,7 @@ def _transformed(
     orthogonal: Any,
     name: str | None,
 ) -> Tensor:
-    kind = choice("type", type, TRANSPOSED)
+    kind = choice("type", dimensions.integer(type), TRANSPOSED)
     inverse = asked.startswith("i")
     factor = scale(norm, inverse)
     if orthogonal is None:

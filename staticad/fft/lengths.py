@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
@@ -85,7 +87,7 @@ def pairs(x: Any, s: Any, axes: Any) -> list[tuple[int, Length]]:
         raise ShapeError(
             "not one size an axis", expected=f"{len(chosen)} sizes", found=f"{s!r:.80}"
         )
-    kept = [None if not isinstance(n, str | Dim) and n == -1 else n for n in sizes]
+    kept = [None if isinstance(n, int | np.integer) and n == -1 else n for n in sizes]
     return list(zip(chosen, kept, strict=True))
 
 

@@ -17,6 +17,7 @@ ANY: Any = "?"
 HALF: Any = 2.5
 NOTHING: Any = None
 FIVE: Any = 5
+PAIR: Any = np.array([2, 2])
 
 
 def x(*shape: Any, dtype: str = "float32") -> sad.Tensor:
@@ -34,6 +35,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "an empty cosine axis": (ValueError, "without elements", lambda: fft.dct(x(0))),
     "one coefficient": (ValueError, "no points", lambda: fft.irfft(z(1))),
     "one coefficient of several axes": (ValueError, "no points", lambda: fft.irfft2(z(3, 1))),
+    "an array as size": (TypeError, "not a size", lambda: fft.fftn(x(), s=PAIR, axes=1)),
     "no points": (ValueError, "no points", lambda: fft.fft(x(), 0)),
     "a negative size": (ValueError, "negative", lambda: fft.rfft(x(), -2)),
     "half a size": (TypeError, "not a size", lambda: fft.fft(x(), HALF)),
@@ -63,7 +65,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "integer frequencies": (TypeError, "floats", lambda: fft.fftfreq(4, dtype="int32")),
     "a shift of another axis": (ValueError, "axis", lambda: fft.fftshift(x(), axes=5)),
     "type 5": (ValueError, "1, 2, 3, 4", lambda: fft.dct(x(), FIVE)),
-    "no type": (ValueError, "1, 2, 3, 4", lambda: fft.dst(x(), NOTHING)),
+    "no type": (TypeError, "not an integer", lambda: fft.dst(x(), NOTHING)),
     "one point of type 1": (ValueError, "two ends", lambda: fft.dct(x(2, 1), 1)),
     "one point is left of type 1": (ValueError, "two ends", lambda: fft.idctn(x(), 1, (3, 1))),
     "no switch": (TypeError, "True or False", lambda: fft.dct(x(), orthogonalize=ANY)),

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 import staticad as sad
 from staticad_schema.types import Array, as_dtype
 
+from ..running import agrees, apply
+
 NORMS = ("backward", "ortho", "forward")
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2")
@@ -158,3 +160,28 @@ def test_cosine_and_sine_transforms_are_scipys(case: tuple[str, Array, dict[str,
     if x.dtype.kind == "c":
         expected = expected + 1j * f(double(x.imag), **options)
     judge(name, x, options, expected)
+
+
+def test_single_precision_is_rounded_once() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1000, 1009, 4096):
+        z = (rng.normal(size=(2, n)) + 1j * rng.normal(size=(2, n))).astype(np.complex64)
+        for f, same, x in (
+            (sad.fft.fft, np.fft.fft, z),
+            (sad.fft.ifftn, scipy.fft.ifftn, z),
+            (sad.fft.rfft, np.fft.rfft, z.real),
+            (sad.fft.irfft, np.fft.irfft, z),
+            (sad.fft.dct, scipy.fft.dct, z.real),
+        ):
+            expected: Any = same(double(x))
+            found = apply(f, x)
+            assert found.tobytes() == expected.astype(found.dtype).tobytes()
+
+
+def test_sizes_of_minus_one_are_kept() -> None:
+    x = np.random.default_rng(0).normal(size=(3, 4))
+    found = apply(lambda x: sad.fft.fftn(x, s=(5, -1)), x)
+    np.testing.assert_allclose(found, np.fft.fftn(x, s=(5, 4), axes=(0, 1)), rtol=1e-13)
+    found = apply(lambda x: sad.fft.rfft2(x, s=[None, 6]), x)
+    np.testing.assert_allclose(found, np.fft.rfft2(x, s=(3, 6)), rtol=1e-13)
+    agrees(apply(lambda x: sad.fft.fftn(x, axes=()), x), x.astype(complex))
