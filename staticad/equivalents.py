@@ -193,7 +193,6 @@ _PYTHON = "it is about Python's objects; a tensor stands for a value of a run"
 _MEMORY = "a tensor has no memory or layout to ask about"
 _DATES = "there are no dates among the dtypes"
 _BITS = "numbers are not taken apart into bits"
-_FACTORS = "it comes with the factorisations of linear algebra"
 _DIVISORS = "divisors need loops of unknown length"
 _REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
 _LOOPS = "control flow is not here yet; loops of known length are Python's, choices sad.where"
@@ -201,11 +200,8 @@ _COEFFICIENTS = "coefficients of polynomials are known before the graph: np.poly
 _EIGHT = "there are no 8-bit floats among the dtypes"
 
 ABSENT = {
-    **{f"linalg.{name}": _FACTORS for name in (
-        "cond", "eig", "eigh", "eigvals", "eigvalsh", "lstsq",
-        "matrix_power", "matrix_rank", "pinv", "qr", "svd", "svdvals",
-        "tensorinv", "tensorsolve",
-    )},
+    "linalg.tensorinv": "reshape to a matrix, and use sad.linalg.inv",
+    "linalg.tensorsolve": "reshape to a matrix, and use sad.linalg.solve",
     "unwrap": "it depends on itself along the axis; sum its jumps instead",
     **dict.fromkeys(("gcd", "lcm"), _DIVISORS),
     **dict.fromkeys(("busday_count", "busday_offset", "datetime_as_string", "datetime_data",
@@ -221,7 +217,7 @@ ABSENT = {
                      "show_runtime", "test"), _NUMPY),
     **dict.fromkeys(("poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
                      "polysub"), _COEFFICIENTS),
-    "roots": _FACTORS, "sort_complex": "complex numbers have no order",
+    "roots": "sad.linalg.eigvals of the companion matrix", "sort_complex": "complex numbers have no order",
     **dict.fromkeys(("histogram2d", "histogramdd", "histogram_bin_edges"),
                     "histograms have one axis; sad.digitize and sad.bincount make others"),
     **{f"random.{name}": _REJECTION for name in (

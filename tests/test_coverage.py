@@ -33,10 +33,16 @@ def test_every_function_that_is_named_is_here(library: Library) -> None:
             operator.attrgetter(path)(sad)
 
 
+# The choice between branches is not the condition of a matrix.
+HOMONYMS = {"linalg.cond"}
+
+
 def test_no_name_that_is_here_is_said_to_be_elsewhere() -> None:
     for name in (*EQUIVALENTS, *ABSENT):
         within, _, base = name.rpartition(".")
         for namespace in (within,) if within else ("", "nn", "linalg"):
+            if f"{namespace}.{base}" in HOMONYMS:
+                continue
             assert not exists(f"{namespace}.{base}" if namespace else base), name
     assert EQUIVALENTS.keys().isdisjoint(ABSENT)
 
@@ -64,4 +70,4 @@ def test_error_messages_say_the_same(name: str, advice: str) -> None:
 def test_a_name_of_a_namespace_is_told_apart() -> None:
     assert "inverse" not in str(elsewhere.missing("", "power"))
     assert "** (1 / a)" in str(elsewhere.missing("random", "power"))
-    assert "factorisations" in str(elsewhere.missing("linalg", "qr"))
+    assert "reshape" in str(elsewhere.missing("linalg", "tensorinv"))

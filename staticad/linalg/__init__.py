@@ -1,4 +1,5 @@
-"""Linear algebra: products and norms, systems of equations, factors, determinants."""
+"""Linear algebra: products and norms, systems of equations, factors, determinants, spectra,
+functions of matrices."""
 
 from typing import TYPE_CHECKING, NoReturn
 
@@ -8,7 +9,11 @@ from ..ops.reordering import matrix_transpose
 from ..ops.vectors import cross, matvec, vecdot, vecmat
 from .diagonals import diagonal, trace
 from .factors import cholesky, det, lu, slogdet
+from .functions import expm, logm, matrix_power, sqrtm
 from .norms import matrix_norm, norm, vector_norm
+from .orthogonal import qr
+from .singular_values import cond, lstsq, matrix_rank, pinv, svd, svdvals
+from .spectra import eig, eigh, eigvals, eigvalsh
 from .structured import block_diag, toeplitz
 from .systems import cho_factor, cho_solve, inv, solve, solve_triangular
 
@@ -17,21 +22,36 @@ __all__ = [
     "cho_factor",
     "cho_solve",
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
     "inv",
+    "logm",
+    "lstsq",
     "lu",
     "matmul",
     "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
     "matrix_transpose",
     "matvec",
     "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
     "slogdet",
     "solve",
     "solve_triangular",
+    "sqrtm",
+    "svd",
+    "svdvals",
     "tensordot",
     "toeplitz",
     "trace",

@@ -64,7 +64,8 @@ def matrix_norm(
     """A norm of each matrix of a stack, over the last two axes.
 
     ord: "fro", the root of the sum of the squares; 1, the largest sum of a column's absolute
-    values, -1 the smallest; inf and -inf, of a row's.  Raises ShapeError below rank 2.
+    values, -1 the smallest; inf and -inf, of a row's; 2, the largest singular value, -2 the
+    smallest, "nuc" the sum of all.  Raises ShapeError below rank 2.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -202,16 +203,12 @@ def _matrix_norm(
     axes = (min(rows, columns), max(rows, columns))
     if ord == "fro":
         return _reduced("norm", x, axes, keepdims, name)
-    if ord in ("nuc", 2, -2):
-        raise ArgumentError(
-            f"the matrix norm {ord!r} takes singular values, which are not there yet",
-            expected="'fro', 1, -1, inf or -inf",
-            found=repr(ord),
-        )
+    if ord == "nuc" or (is_real(ord) and ord in (2, -2)):
+        return _spectral_norm(x, ord, rows, columns, keepdims, name)
     if not (is_real(ord) and ord in (1, -1, math.inf, -math.inf)):
         raise ArgumentError(
             "not the order of a matrix's norm",
-            expected="'fro', 1, -1, inf or -inf",
+            expected="'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
             found=f"{ord!r:.80}",
         )
     summed, chosen = (columns, rows) if math.isinf(ord) else (rows, columns)
@@ -221,3 +218,22 @@ def _matrix_norm(
         return methods.cast(found, found.type.dtype, name)
     kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
     return methods.reshape(found, kept, name)
+
+
+def _spectral_norm(
+    x: Any, ord: Any, rows: int, columns: int, keepdims: bool, name: str | None
+) -> Any:
+    rank, dtype = x.type.ndim, x.type.dtype
+    rest = tuple(a for a in range(rank) if a not in (rows, columns))
+    axes = (*rest, rows, columns)
+    if axes != tuple(range(rank)):
+        x = build("permute_dims", (x,), {"axes": axes})
+    values = build("svdvals", (x.astype(WIDENED.get(dtype, dtype)),))
+    reduction = "sum" if ord == "nuc" else "max" if ord > 0 else "min"
+    # The slope of abs at 0 is 0: so is that of singular values of 0.
+    found = _reduced(reduction, build("abs", (values,)), (rank - 2,), False, None)
+    if keepdims:
+        kept = iter(found.type.shape)
+        shape = tuple(1 if a in (rows, columns) else next(kept) for a in range(rank))
+        found = methods.reshape(found, shape)
+    return methods.cast(found, REAL_OF.get(dtype, dtype), name)

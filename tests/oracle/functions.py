@@ -21,6 +21,12 @@ def _axis(axis: Axis) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def _upper_triangle(x: Any) -> Any:
+    """The triangular factor, with signs for which its diagonal is above 0."""
+    r = sad.linalg.qr(x, mode="r")
+    return r * sad.sign(sad.linalg.diagonal(r))[:, None]
+
+
 def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduce(x: Any, axis: Axis = None, keepdims: bool = False, **more: Any) -> Any:
         return function(x, axis=_axis(axis), keepdims=keepdims, **more)
@@ -97,15 +103,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cholesky": sad.linalg.cholesky,
     "slogdet": lambda x: sad.linalg.slogdet(x).logabsdet,
     "solve_triangular": lambda a, b, lower: sad.linalg.solve_triangular(a, b, lower=lower),
-    **{name: getattr(sad.linalg, name) for name in ("det", "inv", "solve")},
+    **{
+        name: getattr(sad.linalg, name)
+        for name in ("det", "inv", "matrix_power", "solve", "svdvals")
+    },
+    "eigvalsh": lambda x: sad.linalg.eigvalsh((x + x.mT) / 2),
+    "qr_r": _upper_triangle,
 }  # fmt: skip
-
-_FACTORS = "comes with the factorisations of linear algebra"
-
-WAITS = {
-    "eigvalsh": _FACTORS,
-    "matrix_power": "negative powers invert: " + _FACTORS,
-    "qr_r": _FACTORS,
-    "svdvals": _FACTORS,
-}
-"""Functions of the golden cases that are not part of the library yet, and what they wait for."""
