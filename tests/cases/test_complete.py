@@ -78,10 +78,10 @@ def ids_in_tests() -> set[str]:
 
 def public_names() -> set[str]:
     """Whatever a user or a file can name: functions, ops, attributes of pad, devices."""
-    spaces = [sad, *[s for n in sad.__all__ if type(s := getattr(sad, n)) is type(sad)]]
+    # Names in linalg, special, ... are others: the condition of a matrix is no choice of branches.
     devices = Path(str(staticad_executor.__file__)).parent / "devices"
     return (
-        {name for space in spaces for name in dir(space) if not name.startswith("_")}
+        {name for name in dir(sad) if not name.startswith("_")}
         | set(OPS)
         | {path.stem for path in devices.iterdir()}
         | set(re.findall(r"\w+", sad.pad.__doc__ or ""))
