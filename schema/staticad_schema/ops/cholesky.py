@@ -41,8 +41,9 @@ def _not_positive(a: Array) -> ExecutionError:
         try:
             np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
-            finite = bool(np.isfinite(matrix).all())
-            least = f"{np.linalg.eigvalsh(matrix)[0]:.3g} is an eigenvalue" if finite else "NaN"
+            least = "an infinite element"
+            if np.isfinite(matrix).all():
+                least = f"the eigenvalue {np.linalg.eigvalsh(matrix)[0]:.3g}"
             found = f"{least} of {place_text(stack, index)}"
             break
     return ExecutionError(
@@ -89,7 +90,7 @@ def cholesky(a: Operand) -> TensorType:
     """The lower triangular factor l with l adjoint(l) = a, of each matrix of a stack.
 
     It is that of (a + adjoint(a)) / 2, so that the derivative is symmetric.  A matrix that is not
-    positive definite is an error.
+    positive definite is an error; NaN makes NaN.
     """
     check_square(a)
     return a

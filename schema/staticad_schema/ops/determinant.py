@@ -19,7 +19,7 @@ from .arithmetic import multiply_no_nan
 from .checks import same_dtype
 from .lapack import factors
 from .lu import lu
-from .matrices import check_square, diagonal_of, identity_like, transposed
+from .matrices import check_square, diagonal_of, expected_square, identity_like, transposed
 from .pointwise import conjugated, total
 from .reduce import prod, sum_
 from .shape import aligned, reshape, zeros
@@ -142,7 +142,7 @@ def det(a: Operand) -> TensorType:
 
 
 def _slogdet_expansion(a: Any) -> tuple[Any, Any]:
-    _, upper, _, parity = lu(a)
+    _, upper, _, parity = lu(expected_square(a))
     diagonal = diagonal_of(upper)
     axis = (diagonal.type.ndim - 1,)
     sign = prod(OPS["sign"](diagonal), axis=axis, keepdims=False) * parity.astype(a.type.dtype)

@@ -88,7 +88,7 @@ def _eliminated(flat: Array) -> tuple[Array, Array, Array]:
     permutation = np.tile(np.arange(rows), (count, 1))
     parity = np.ones(count, np.int64)
     for j in range(min(rows, columns)):
-        pivot = j + np.argmax(np.abs(packed[:, j:, j]), 1)
+        pivot = j + np.argmax(_size(packed[:, j:, j]), 1)
         for array in (packed, permutation):
             array[each, pivot], array[:, j] = array[:, j].copy(), array[each, pivot]
         parity = np.where(pivot == j, parity, -parity)
@@ -96,6 +96,11 @@ def _eliminated(flat: Array) -> tuple[Array, Array, Array]:
         packed[:, j + 1 :, j] /= np.where(top == 0, top.dtype.type(1), top)
         packed[:, j + 1 :, j + 1 :] -= packed[:, j + 1 :, j, None] * packed[:, j, None, j + 1 :]
     return packed, permutation, parity
+
+
+def _size(x: Array) -> Array:
+    """What LAPACK compares pivots by."""
+    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 # ------------------------------------------------------------------ triangular systems

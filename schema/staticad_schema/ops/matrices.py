@@ -88,6 +88,21 @@ def diagonal_of(x: Any) -> Any:
     return OPS["sum"](select(on_diagonal(x), x), axis=(x.type.ndim - 1,), keepdims=False)
 
 
+def expected(x: Any, *last: Size) -> Any:
+    """x, of which the run checks the last sizes where they are not known to be these.
+
+    For expansions, in whose place nothing is left of the op's own types.
+    """
+    shape = x.type.shape[: x.type.ndim - len(last)] + last
+    return x if x.type.shape == shape else OPS["expect_shape"](x, shape=shape)
+
+
+def expected_square(x: Any) -> Any:
+    """x, of which the run checks that its matrices are square."""
+    size = check_square(x.type)
+    return expected(x, size, size)
+
+
 # ------------------------------------------------------------------ at run time
 
 

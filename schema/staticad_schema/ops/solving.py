@@ -12,11 +12,14 @@ from typing import Any
 from ..op import Operand, each, op
 from ..types import TensorType
 from .lu import lu, rows_in_order
+from .matrices import expected, expected_square
 from .shape import aligned
 from .triangular import matrix_cotangent, matrix_tangent, solve_triangular, system
 
 
 def _solve_expansion(a: Any, b: Any, *, adjoint: bool, strict: bool) -> Any:
+    a = expected_square(a)
+    b = expected(b, a.type.shape[-1], b.type.shape[-1])
     lower, upper, permutation, _ = lu(a)
 
     def unmixed(x: Any) -> Any:
