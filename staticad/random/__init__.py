@@ -8,8 +8,35 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..elsewhere import missing
 from .basic import bernoulli, bits, normal, randint, uniform
+from .choices import categorical, choice, permutation
+from .counts import binomial, geometric, poisson, rademacher
+from .families import (
+    cauchy,
+    exponential,
+    gumbel,
+    laplace,
+    logistic,
+    lognormal,
+    truncated_normal,
+    weibull,
+)
+from .gammas import beta, chisquare, dirichlet, gamma, loggamma, student_t
+from .vectors import multivariate_normal
 
-__all__ = ["bernoulli", "bits", "normal", "randint", "uniform"]
+__all__ = [
+    "bernoulli", "bits", "normal", "randint", "uniform",
+    # quantiles of uniform numbers
+    "cauchy", "exponential", "gumbel", "laplace", "logistic", "lognormal", "truncated_normal",
+    "weibull",
+    # of gamma numbers
+    "beta", "chisquare", "dirichlet", "gamma", "loggamma", "student_t",
+    # vectors
+    "multivariate_normal",
+    # counts
+    "binomial", "geometric", "poisson", "rademacher",
+    # choices
+    "categorical", "choice", "permutation",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.op import OPS
@@ -27,10 +28,11 @@ from staticad_schema.types import (
     as_dtype,
 )
 
+from .. import dimensions
 from ..building import build
 from ..graph import Graph
 from ..numbers import as_array
-from ..operands import Operand, tensor
+from ..operands import Operand, graph_of, tensor
 
 # Bits that a dtype holds exactly between 0 and 1, so that no uniform number is rounded to 1.
 _DIGITS: dict[DType, int] = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
@@ -86,6 +88,14 @@ def standard_normal(graph: Graph, shape: Any, dtype: DType, name: str | None) ->
     angle = angular.astype(working) * (2.0 * math.pi * 2.0**-angle_digits)
     radius = build("sqrt", (build("log", (u,)) * -2.0,))
     return (radius * build("cos", (angle,))).astype(dtype)
+
+
+def begin(
+    function: str, shape: Any, dtype: Any, *parameters: Any
+) -> tuple[Graph, tuple[Size, ...], DType]:
+    """The graph, the size and the dtype of what a function draws.  Raises GraphError."""
+    graph = graph_of(f"random.{function}", *parameters)
+    return graph, dimensions.shape_of(shape), floating_dtype(dtype)
 
 
 def floating_dtype(dtype: Any) -> DType:

@@ -255,7 +255,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     # arguments
     "dropout of everything": (
         ValueError,
-        "share to drop",
+        "rate is out of range",
         lambda g: sad.nn.dropout(vector(g), 1.0),
     ),
     "no such reduction": (
@@ -265,7 +265,7 @@ MISTAKES: dict[str, tuple[type[Exception], str, Build]] = {
     ),
     "probability above 1": (
         ValueError,
-        "not a probability",
+        "p is out of range",
         improbable,
     ),
     "message that is no text": (TypeError, "message", lambda g: sad.print_(vector(g), ANY)),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..op import Op, PerOperand, Types, op
+from ..op import Constant, Op, PerOperand, Types, op
 from ..types import Array
 from .pointwise import pushed, scaled, total
 
@@ -21,17 +21,19 @@ Slope = Callable[..., Any] | None
 
 
 def in_double(
-    numpy: Callable[..., Array], d: Slope | tuple[Slope, ...]
+    numpy: Callable[..., Array], d: Slope | tuple[Slope, ...] | Constant
 ) -> Callable[[Callable[..., Types]], Op]:
     """Define a function of broadcast floats by its meaning in float64 and its derivatives `d`, one
-    an operand, which know the attributes too."""
-    slopes = d if isinstance(d, tuple) else (d,)
+    an operand, which know the attributes too; or `constant`."""
 
     def meaning(*arrays: Array, **attributes: Any) -> Array:
         wide = [np.asarray(a, np.float64, order="C") for a in arrays]
         found: Array = np.asarray(numpy(*wide, **attributes)).astype(arrays[0].dtype)
         return found
 
+    if isinstance(d, Constant):
+        return op(numpy=meaning, grad=d, batch="elementwise", widen=True)
+    slopes = d if isinstance(d, tuple) else (d,)
     return op(
         numpy=meaning,
         grad=PerOperand(*map(_rule, slopes)),
