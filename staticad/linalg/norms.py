@@ -228,6 +228,12 @@ def _spectral_norm(
     axes = (*rest, rows, columns)
     if axes != tuple(range(rank)):
         x = build("permute_dims", (x,), {"axes": axes})
+    if ord != "nuc" and 0 in x.type.shape[-2:]:
+        raise ShapeError(
+            "a matrix without elements has no largest or smallest singular value",
+            expected="elements",
+            found=x.describe(),
+        )
     values = build("svdvals", (x.astype(WIDENED.get(dtype, dtype)),))
     reduction = "sum" if ord == "nuc" else "max" if ord > 0 else "min"
     # The slope of abs at 0 is 0: so is that of singular values of 0.

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
+from staticad_schema.ops.checks import agree, check_broadcast
 from staticad_schema.ops.matrices import check_matrix, check_square
 from staticad_schema.ops.spectral import as_column
+from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
 from staticad_schema.types import INT64, REAL_OF, DType
 
@@ -98,12 +100,7 @@ def _tolerance(name: str, value: Operand | None, x: Any) -> Any:
     given: Any = tensor(name, value, x.graph)
     if given.type.kind == "complex" or given.type.kind == "bool":
         raise DTypeError(f"{name} is not real", expected="real numbers", found=given.describe())
-    if given.type.ndim > x.type.ndim - 2:
-        raise ShapeError(
-            f"{name} has more axes than the stack of matrices",
-            expected=f"rank {x.type.ndim - 2} or less",
-            found=given.describe(),
-        )
+    check_broadcast(given.type.shape, x.type.shape[:-2])
     return given.astype(_real(x.type.dtype))
 
 
@@ -149,6 +146,7 @@ def matrix_rank(
         if tol is not None and rtol is not None:
             raise ArgumentError("tol and rtol", expected="one of them", found="both")
         matrix, _ = precise("matrix_rank", x)
+        check_matrix(matrix.type)
         values = build("svdvals", (matrix,))
         if tol is not None:
             border = _tolerance("tol", tol, matrix)
@@ -227,6 +225,8 @@ def lstsq(
         if vector:
             target = methods.reshape(target, (*target.type.shape, 1))
         check_matrix(target.type, "the right-hand side")
+        agree(matrix.type.shape[-2], target.type.shape[-2], "the rows of a and b")
+        broadcast_shapes((matrix.type.shape[:-2], target.type.shape[:-2]))
         rtol = _tolerance("rcond", rcond, matrix)
         values = build("svdvals", (matrix,))
         rank = _rank(values, build("multiply", (rtol, _largest(values))))
@@ -267,6 +267,12 @@ def cond(x: Operand, /, p: Any = None, *, name: str | None = None) -> Tensor:
             found = _ratio(matrix, p == -2)
         else:
             check_square(matrix.type)
+            if p != "fro" and p != "nuc" and not (is_real(p) and p in (1, -1, np.inf, -np.inf)):
+                raise ArgumentError(
+                    "not the order of a matrix's norm",
+                    expected="None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
+                    found=f"{p!r:.80}",
+                )
             norms = matrix_norm(matrix, ord=p), matrix_norm(inv(matrix), ord=p)
             found = build("multiply", norms)
         return result(renamed(rounded(found, dtype), name))

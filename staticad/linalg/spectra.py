@@ -133,4 +133,5 @@ def eigvals(x: Operand, /, *, name: str | None = None) -> Tensor:
     """
     with asking("eigvals", name):
         matrix, _ = precise("eigvals", x)
+        check_square(matrix.type)
         return result(renamed(build("eig", (matrix,))[0], name))
