@@ -92,7 +92,7 @@ def test_tiles_cover_each_element_once(shape: list[int], broadcast: int, element
     seen = np.zeros(cut.shape, np.int64)
     order = np.arange(seen.size).reshape(cut.shape)
     firsts = []
-    for number in range(cut.count):
+    for number in range(cut.tiles):
         loop, start, stop = cut.tile(number)
         index: Any = (*loop, slice(start, stop))
         seen[index] += 1
@@ -106,6 +106,6 @@ def test_tiles_cover_each_element_once(shape: list[int], broadcast: int, element
 def test_counting_tiles_takes_no_longer_for_more() -> None:
     shape = (10**12, 10**6)
     cut = tiling(shape, [(shape, contiguous(shape, 4))], 1 << 15)
-    assert cut.count > 10**13
-    loop, _, stop = cut.tile(cut.count - 1)
+    assert cut.tiles > 10**13
+    loop, _, stop = cut.tile(cut.tiles - 1)
     assert (*loop, stop) == (10**18,)

@@ -66,7 +66,7 @@ class Region:
         self.trims = [*trims, *[None] * outputs]
         self.moving = [k for k, own in enumerate(self.cut.operands) if own is not None]
         self.still = [k for k, own in enumerate(self.cut.operands) if own is None]
-        self.count = self.cut.count
+        self.count = self.cut.tiles
         listed = self.count <= LISTED_TILES
         self.listed = [_index(self.cut, k) for k in range(self.count)] if listed else None
         self.calls, self.registers, targets = compile_tile(parts, len(operands), early)

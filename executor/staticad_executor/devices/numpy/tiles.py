@@ -38,7 +38,7 @@ class Tiling(NamedTuple):
     rest: Shape | None
 
     @property
-    def count(self) -> int:
+    def tiles(self) -> int:
         """How many tiles there are."""
         return math.prod(self.shape[: self.axis]) * -(-self.shape[self.axis] // self.full[0])
 
