@@ -9,8 +9,9 @@ import numpy as np
 
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
-from staticad_schema.errors import ShapeError, UsageError
+from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.shapes import normalize_axes, normalize_axis
+from staticad_schema.types import MAX_BYTES
 
 Axis = int | tuple[int, ...] | list[int] | None
 
@@ -23,9 +24,14 @@ def size(value: Any) -> Size:
         return dims.symbol(value)
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
         raise UsageError("not a size", expected="an int, a name or a Dim", found=f"{value!r:.80}")
-    if value < 0:
+    known = integer(value)
+    if known < 0:
         raise ShapeError("a size is negative", expected="0 or more", found=str(value))
-    return int(value)
+    if known > MAX_BYTES:
+        raise ShapeError(
+            "a size larger than any memory", expected="less than 2**63", found=str(value)
+        )
+    return known
 
 
 def shape_of(shape: Any) -> Shape:
@@ -55,8 +61,42 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def integer(value: Any) -> int:
-    """An axis or count.  Raises UsageError for what is no integer."""
+    """An axis or count.  Raises UsageError for what is no integer, ArgumentError for one beyond
+    64 bits."""
     try:
-        return operator.index(value)
+        known = operator.index(value)
     except TypeError:
         raise UsageError("not an integer", expected="an int", found=f"{value!r:.80}") from None
+    if not -(1 << 63) <= known < 1 << 64:
+        # Python refuses to write out what is very long.
+        bits = known.bit_length()
+        raise ArgumentError(
+            "an integer beyond 64 bits",
+            expected="from -2**63 to 2**64 - 1",
+            found=str(known) if bits <= 256 else f"one of {bits} bits",
+        )
+    return known
+
+
+def diagonal_of(k: Any, rows: Size, columns: Size) -> int:
+    """The diagonal k of a matrix, counted from the main one up; beyond the corners all are alike.
+
+    Sizes that are not known stay far below 2**62.
+    """
+    least = -rows if isinstance(rows, int) else -(1 << 62)
+    return max(min(integer(k), columns if isinstance(columns, int) else 1 << 62), least)
+
+
+MOST_LISTED = 1 << 30
+"""More numbers than these are not listed in a graph: they would be a constant of gigabytes."""
+
+
+def listed(count: int) -> int:
+    """The count itself, of numbers that are to be listed.  Raises ShapeError if it is too large."""
+    if count > MOST_LISTED:
+        raise ShapeError(
+            "more numbers than are listed in a graph",
+            expected=f"{MOST_LISTED} at most",
+            found=str(count),
+        )
+    return count

@@ -30,8 +30,10 @@ def real(name: str, value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
+        # Python refuses to write out what is very long.
+        found = f"one of {int(value).bit_length()} bits"
         raise ArgumentError(
-            f"{name} is too large", expected="a number below 2**1024", found=f"{value!r:.80}"
+            f"{name} is too large", expected="a number below 2**1024", found=found
         ) from None
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .dims import Dim
 from .errors import ArgumentError
-from .types import WIDENED, TensorType
+from .types import WIDENED, TensorType, require_size
 
 Operand: TypeAlias = TensorType
 Types: TypeAlias = TensorType | tuple[TensorType, ...]
@@ -215,9 +215,15 @@ class Op:
     def output_types(
         self, operands: Sequence[TensorType], attributes: Mapping[str, Any]
     ) -> tuple[TensorType, ...]:
-        """What inference says of each output.  attributes: all of them, functions resolved."""
+        """What inference says of each output.  attributes: all of them, functions resolved.
+
+        Raises GraphError, also for what is larger than any memory.
+        """
         found = self.infer(*operands, **attributes)
-        return (found,) if isinstance(found, TensorType) else found
+        types = (found,) if isinstance(found, TensorType) else found
+        for type_ in types:
+            require_size(type_)
+        return types
 
     def expansion(self, operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         """The outputs, as handles: the op written in other ops, where there is an `expand`.

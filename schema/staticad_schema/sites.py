@@ -13,7 +13,7 @@ import warnings
 from types import FrameType, TracebackType
 from typing import Any
 
-from .errors import Site, StaticadError
+from .errors import GraphError, Site, StaticadError
 
 PACKAGES = frozenset({"staticad", "staticad_executor", "staticad_schema"})
 # A module that is started as a command line holds this name: whoever called it is no user's code.
@@ -89,7 +89,8 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 class asking:  # noqa: N801
-    """While this is open, an error that does not know what was asked, or where, is told.
+    """While this is open, an error that does not know what was asked, or where, is told; and if
+    there is no memory for what is built, a GraphError is raised.
 
     asked: the function; name: the name that its result was to have.
     """
@@ -109,6 +110,11 @@ class asking:  # noqa: N801
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if isinstance(error, StaticadError):
+        if isinstance(error, StaticadError | MemoryError):
             asked = self.asked if self.name is None else f"{self.asked} {self.name!r}"
-            error.locate(asked=asked, site=user_site())
+            if isinstance(error, StaticadError):
+                error.locate(asked=asked, site=user_site())
+                return
+            raise GraphError(
+                "out of memory", asked=asked, expected="less", found=str(error), site=user_site()
+            ) from error

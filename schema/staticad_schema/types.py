@@ -15,7 +15,7 @@ import numpy as np
 
 from . import dims
 from .dims import Shape
-from .errors import ArgumentError, DTypeError, near_miss
+from .errors import ArgumentError, DTypeError, ShapeError, near_miss
 from .shapes import is_static, same_shape
 
 DType = np.dtype[Any]
@@ -55,6 +55,8 @@ PYTHON: dict[type, DType] = {
 
 MAX_RANK = 64
 """NumPy's own limit."""
+MAX_BYTES = (1 << 63) - 1
+"""What memory can be addressed with."""
 
 # The half floats compute in float32 and are rounded once per op.
 WIDENED: dict[DType, DType] = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
@@ -107,6 +109,24 @@ def nbytes(type_: TensorType) -> int:
     shape: Any = type_.shape
     size: int = math.prod(shape) * type_.dtype.itemsize
     return size
+
+
+def require_size(type_: TensorType) -> None:
+    """Raises ShapeError if no memory can be addressed in which a value of the type would fit.
+
+    Symbolic sizes are not counted, and neither are sizes of 0: there is no array that would be
+    too large without those axes.
+    """
+    total = type_.dtype.itemsize
+    for size in type_.shape:
+        if isinstance(size, int) and size:
+            total *= size
+    if total > MAX_BYTES:
+        raise ShapeError(
+            "larger than any memory",
+            expected="less than 2**63 bytes, not counting axes of size 0",
+            found=str(type_),
+        )
 
 
 def as_dtype(dtype: Any) -> DType:

@@ -128,7 +128,9 @@ def _windows(size: Size, count: Size) -> tuple[Array, Array]:
         raise ShapeError(
             "there is nothing to pool", expected="at least one element", found="size 0"
         )
-    at = np.arange(count)
+    at = np.arange(dimensions.listed(count))
+    # Windows may reach over one element more than an equal share.
+    dimensions.listed(count * (-(-size // max(count, 1)) + 1))
     return at * size // max(count, 1), -(-(at + 1) * size // max(count, 1))
 
 
@@ -190,12 +192,13 @@ def _adaptive_max_pool(rank: int, x: Operand, size: Any, name: str | None) -> Te
         places = starts[:, None] + np.arange(int((ends - starts).max(initial=0)))
         # Windows that are shorter look at their last element again, which changes no maximum.
         pairs.append(np.minimum(places, ends[:, None] - 1))
+    windows, width = (math.prod(places.shape[k] for places in pairs) for k in (0, 1))
+    dimensions.listed(windows * width)
     flat: Any = 0
     for a, (places, pitch) in enumerate(zip(pairs, pitches(tuple(map(int, shape))), strict=True)):
         before, behind = (1,) * a, (1,) * (rank - 1 - a)
         count, length = places.shape
         flat = flat + (places * pitch).reshape(*before, count, *behind, *before, length, *behind)
-    windows, width = (math.prod(places.shape[k] for places in pairs) for k in (0, 1))
     if not windows:
         zero = image.coerce(0)
         return result(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from staticad_schema import dims
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.shapes import product, same_shape, shape_text
@@ -297,9 +299,11 @@ def _angles(positions: Any, features: int, base: float) -> Any:
             "not pairs of features", expected="an even number of features", found=str(features)
         )
     slowest = number("base", base, above=0)
-    rates = [slowest ** (-2 * k / count) for k in range(count // 2)]
+    exponents = np.arange(dimensions.listed(count // 2)) * (-2.0 / max(count, 1))
+    with np.errstate(all="ignore"):
+        rates = slowest**exponents
     column = build("reshape", (positions,), {"shape": (*positions.type.shape, 1)})
-    return column * column.coerce(rates) if rates else column * arange(0, dtype=FLOAT64)
+    return column * positions.graph.constant(rates)
 
 
 def rotary_embedding(

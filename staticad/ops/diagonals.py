@@ -187,6 +187,7 @@ def fill_diagonal(x: Operand, value: Operand, /, *, name: str | None = None) -> 
 def _below(graph: Any, shape: Shape, k: int) -> Any:
     """Where a matrix's column is at most k right of the main diagonal."""
     rows, columns = shape[-2:]
+    k = dimensions.diagonal_of(k, rows, columns)
     row = graph.source("iota", {"shape": (rows, 1), "axis": 0, "dtype": INT64})
     column = graph.source("iota", {"shape": (1, columns), "axis": 1, "dtype": INT64})
     return build("less_equal", (column, row + k if k else row))
@@ -207,7 +208,7 @@ def tril(x: Operand, /, k: int = 0, *, name: str | None = None) -> Tensor:
     with asking("tril", name):
         value = tensor("tril", x)
         _matrix(value)
-        kept = _below(value.graph, value.shape, dimensions.integer(k))
+        kept = _below(value.graph, value.shape, k)
         return result(build("where", (kept, value, value.coerce(False)), label=name))
 
 
@@ -245,12 +246,8 @@ def tri(
     with asking("tri", name):
         rows = dimensions.size(n)
         columns = rows if m is None else dimensions.size(m)
-        ones = _below(current_graph("tri"), (rows, columns), dimensions.integer(k))
+        ones = _below(current_graph("tri"), (rows, columns), k)
         return result(methods.cast(ones, as_dtype(dtype), name))
-
-
-MOST_ELEMENTS = 1 << 30
-"""Of larger matrices the indices would be a constant of gigabytes."""
 
 
 def tril_indices(
@@ -287,14 +284,8 @@ def _indices(asked: str, function: Any, n: Any, k: Any, m: Any) -> tuple[Tensor,
     rows = _count(n)
     columns = rows if m is None else _count(m)
     graph = current_graph(asked)
-    if rows * columns > MOST_ELEMENTS:
-        raise ShapeError(
-            "a matrix too large to list",
-            expected=f"at most {MOST_ELEMENTS} elements",
-            found=f"{rows} by {columns}",
-        )
-    # Beyond the corners all diagonals are alike.
-    first, second = function(rows, max(min(dimensions.integer(k), columns), -rows), columns)
+    dimensions.listed(rows * columns)
+    first, second = function(rows, dimensions.diagonal_of(k, rows, columns), columns)
     return result(graph.constant(first)), result(graph.constant(second))
 
 

@@ -112,7 +112,7 @@ def _pair(width: Any) -> tuple[Size, Size]:
 
 def _width(width: Any) -> Size:
     if isinstance(width, int | np.integer) and not isinstance(width, bool):
-        return int(width)
+        return dimensions.integer(width)
     return dimensions.size(width)
 
 

@@ -21,15 +21,20 @@ from staticad_schema.types import (
     DType,
     as_dtype,
     in_dtype,
+    weak_array,
 )
 
 from .. import dimensions, methods, sizes
 from ..graph import current_graph
+from ..numbers import real
 from ..operands import result
 from ..options import flag
 from ..tensor import Tensor
 
 __all__ = ["arange", "linspace"]
+
+LISTED = 1 << 16
+"""More integers than these are counted by the run: a file should not grow with them."""
 
 
 def arange(
@@ -55,16 +60,19 @@ def arange(
             raise ArgumentError("the step is 0", expected="a step other than 0", found="0")
         if all(isinstance(v, int | np.integer) for v in (low, high, step)):
             wanted = INT64 if dtype is None else as_dtype(dtype)
-            return result(graph.constant(in_dtype(np.arange(low, high, step), wanted), name))
+            return _known(range(*map(int, (low, high, step))), wanted, name)
         if all(isinstance(v, Dim | int | np.integer) for v in (low, high, step)):
             wanted = _real(INT64 if dtype is None else as_dtype(dtype))
             return _symbolic(low, high, dimensions.integer(step), wanted, name)
         for value in (low, high, step):
             if not isinstance(value, int | float | np.integer | np.floating):
                 raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
-            _check_finite(value)
+        low, high, step = (
+            _finite(what, n) for what, n in (("start", low), ("stop", high), ("step", step))
+        )
         wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
-        length = max(math.ceil((high - low) / step), 0)
+        count = max(min((high - low) / step, 2.0**62), 0.0)
+        length = dimensions.listed(math.ceil(count))
         steps = low + step * np.arange(length, dtype=np.float64)
         return result(graph.constant(in_dtype(steps, wanted), name))
 
@@ -91,14 +99,30 @@ def linspace(
         for value in (start, stop):
             if not isinstance(value, WEAK):
                 raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
-            _check_finite(value)
+        start, stop = _finite("start", start), _finite("stop", stop)
         length = dimensions.size(num)
         if not isinstance(length, int):
             raise UsageError("not a count", expected="an int", found=repr(num))
+        dimensions.listed(length)
         values = np.linspace(start, stop, length, endpoint=flag("endpoint", endpoint))
         usual = COMPLEX64 if np.iscomplexobj(values) else DEFAULT_FLOAT
         wanted = usual if dtype is None else as_dtype(dtype)
         return result(current_graph("linspace").constant(in_dtype(values, wanted), name))
+
+
+def _known(numbers: range, dtype: DType, name: str | None) -> Tensor:
+    """A range of integers: of many numbers one that the run counts, else a constant."""
+    first, step = numbers.start, numbers.step
+    count = max(-(-(numbers.stop - first) // step), 0)
+    ends = (numbers[0], numbers[-1]) if count else ()
+    for end in ends:
+        weak_array(end, dtype)
+    if count > LISTED and KINDS[dtype] in REAL:
+        return _symbolic(first, numbers.stop, step, dtype, name)
+    dimensions.listed(count)
+    plain = count and all(-(1 << 63) <= n < 1 << 63 for n in (*ends, step))
+    values = first + step * np.arange(count) if plain else np.array(numbers, object)
+    return result(current_graph("arange").constant(in_dtype(values, dtype), name))
 
 
 def _symbolic(low: Any, high: Any, step: int, dtype: DType, name: str | None) -> Tensor:
@@ -122,11 +146,14 @@ def _symbolic(low: Any, high: Any, step: int, dtype: DType, name: str | None) ->
     return result(methods.cast(counted, dtype, name))
 
 
-def _check_finite(value: Any) -> None:
-    if not np.isfinite(value):
+def _finite(what: str, value: Any) -> Any:
+    """The number as a float, or as the complex number that it is."""
+    number = value if isinstance(value, complex | np.complexfloating) else real(what, value)
+    if not np.isfinite(number):
         raise ArgumentError(
             "numbers without an end", expected="finite numbers", found=f"{value!r:.80}"
         )
+    return number
 
 
 def _real(dtype: DType) -> DType:

@@ -107,10 +107,6 @@ def repeat(
         return result(methods.reshape(wide, (*lead, size * count, *rest), name))
 
 
-MOST_ELEMENTS = 1 << 30
-"""Positions of more would be a constant of gigabytes."""
-
-
 def _counts(repeats: Any) -> np.ndarray[Any, Any]:
     counts = repeats if isinstance(repeats, np.ndarray) else weak_list(repeats)
     if counts is None or (counts.size and counts.dtype.kind not in "iu"):
@@ -119,12 +115,8 @@ def _counts(repeats: Any) -> np.ndarray[Any, Any]:
         raise ShapeError(
             "not a list of counts", expected="ints of 0 or more", found=f"{repeats!r:.80}"
         )
-    if counts.size > 1 and sum(counts.tolist()) > MOST_ELEMENTS:
-        raise ShapeError(
-            "more than can be listed",
-            expected=f"counts of at most {MOST_ELEMENTS} together",
-            found=f"{repeats!r:.80}",
-        )
+    if counts.size > 1:
+        dimensions.listed(sum(counts.tolist()))
     return counts
 
 

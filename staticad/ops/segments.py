@@ -319,7 +319,7 @@ def _edges(value: Any, bins: Any, limits: Any) -> Any:
             )
         return edges
     count = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not count or not 1 <= bins <= MOST_BINS:
+    if not count or not 1 <= dimensions.integer(bins) <= MOST_BINS:
         raise ArgumentError(
             "not a number of bins",
             expected=f"from 1 to {MOST_BINS}, or their edges",

@@ -27,6 +27,9 @@ from ..operands import Operand, graph_of, result, tensor
 from ..tensor import Tensor
 from ..variable import Variable
 
+LISTED = 1 << 16
+"""Larger matrices are not held by a graph: a file should not grow with them."""
+
 
 def placeholder(dtype: Any, shape: Any, name: str | None = None) -> Tensor:
     """A value that each run is fed.
@@ -257,13 +260,13 @@ def eye(
         graph = current_graph("eye")
         rows = dimensions.size(n_rows)
         columns = rows if n_cols is None else dimensions.size(n_cols)
-        offset = dimensions.integer(k)
+        offset = dimensions.diagonal_of(k, rows, columns)
         wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
-        if isinstance(rows, int) and isinstance(columns, int):
+        if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= LISTED:
             return result(graph.constant(np.eye(rows, columns, offset, wanted), name))
-        shape = (rows, columns)
         row, column = (
-            graph.source("iota", {"shape": shape, "axis": axis, "dtype": INT64}) for axis in (0, 1)
+            graph.source("iota", {"shape": shape, "axis": axis, "dtype": INT64})
+            for axis, shape in enumerate(((rows, 1), (1, columns)))
         )
         diagonal = build("equal", (row + offset, column))
         return result(build("cast", (diagonal,), {"dtype": wanted}, label=name))

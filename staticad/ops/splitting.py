@@ -39,6 +39,7 @@ def unstack(x: Operand, /, axis: int = 0, *, name: str | None = None) -> tuple[T
                 expected=f"a known size on axis {place}",
                 found=value.describe(),
             )
+        _check_parts(size)
         lead = (slice(None),) * place
         return tuple(result(renamed(value[(*lead, i)], name)) for i in range(size))
 
@@ -177,11 +178,16 @@ MOST_PARTS = 1 << 20
 
 
 def _positive(count: Any) -> int:
-    if not 1 <= count <= MOST_PARTS:
-        raise ArgumentError(
-            "not a number of parts", expected=f"from 1 to {MOST_PARTS}", found=str(count)
-        )
-    return int(count)
+    known = dimensions.integer(count)
+    if known < 1:
+        raise ArgumentError("not a number of parts", expected="1 or more", found=str(known))
+    return _check_parts(known)
+
+
+def _check_parts(count: int) -> int:
+    if count > MOST_PARTS:
+        raise ArgumentError("too many parts", expected=f"{MOST_PARTS} at most", found=str(count))
+    return count
 
 
 def _between(value: Any, indices: Any, axis: int, name: str | None) -> list[Tensor]:

@@ -18,7 +18,7 @@ from ..dims import Shape, Size
 from ..errors import ArgumentError, ShapeError
 from ..op import Ints, Operand, Widths
 from ..shapes import shape_text
-from ..types import Array
+from ..types import MAX_BYTES, Array
 
 # ------------------------------------------------------------------ sizes
 
@@ -53,9 +53,11 @@ def check_spatial(
                 found=f"{len(values)}: {values}",
             )
     for what in ("kernel size", "stride", "dilation"):
-        if any(isinstance(v, int) and v < 1 for v in given[what]):
+        if any(isinstance(v, int) and not 1 <= v <= MAX_BYTES for v in given[what]):
             raise ArgumentError(
-                f"a {what} is below 1", expected="1 or more", found=str(given[what])
+                f"a {what} is out of range",
+                expected="from 1 to 2**63 - 1",
+                found=str(given[what]),
             )
     return x.shape[2:]
 
@@ -71,7 +73,8 @@ def window_counts(
         raise ShapeError(
             "not one size a spatial axis", expected=f"{len(kernel)} sizes", found=shape_text(sizes)
         )
-    counts = []
+    counts: list[Size] = []
+    known = 1
     for size, k, stride, (low, high), step in zip(
         sizes, kernel, strides, padding, dilation, strict=True
     ):
@@ -90,6 +93,13 @@ def window_counts(
                 f"on {shape_text(sizes)} with padding {low}, {high}",
             )
         counts.append(dims.floordiv(padded - reach, stride) + 1)
+        known *= padded if isinstance(padded, int) and padded else 1
+    if known > MAX_BYTES // 16:
+        raise ShapeError(
+            "the padded input is larger than any memory",
+            expected="less than 2**59 elements along all spatial axes together",
+            found=f"{known}: {shape_text(sizes)} with padding {padding}",
+        )
     return tuple(counts)
 
 
@@ -159,8 +169,9 @@ def windows_of(x: Array, kernel: Ints, strides: Ints, dilation: Ints, counts: In
         (*x.shape[:lead], *kernel, *counts),
         (
             *x.strides[:lead],
-            *(s * d for s, d in zip(steps, dilation, strict=True)),
-            *(s * t for s, t in zip(steps, strides, strict=True)),
+            # Where there is no next element the step to it may be any, also beyond all memory.
+            *(s * d if k > 1 else s for s, d, k in zip(steps, dilation, kernel, strict=True)),
+            *(s * t if n > 1 else s for s, t, n in zip(steps, strides, counts, strict=True)),
         ),
         writeable=False,
     )

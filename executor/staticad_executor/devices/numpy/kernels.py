@@ -6,6 +6,7 @@ Each equals the op's meaning bit for bit, but writes into memory it is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -159,17 +160,30 @@ def _arg(function: Callable[..., Any]) -> Maker:
     return make
 
 
+# Of more classes it is quicker to write zeros than to compare.
+FEW_CLASSES = 64
+
+
 def _one_hot(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     if outputs[0].dtype in WIDENED or outputs[0].kind == "complex":
         return None
     depth, dtype = attributes["depth"], operands[0].dtype
+    if depth > FEW_CLASSES:
+        return Kernel(partial(_ones_at, depth), False, "ones at places")
     # Comparing in the indices' own dtype saves a conversion of each.
-    classes = np.arange(depth, dtype=dtype if depth <= np.iinfo(dtype).max else np.int64)
+    classes = np.arange(depth, dtype=dtype)
 
     def run(indices: Array, out: Array) -> None:
         np.equal(indices[..., None], classes, out, casting="unsafe")
 
     return Kernel(run, False, "equal")
+
+
+def _ones_at(depth: int, indices: Array, out: Array) -> None:
+    out.fill(0)
+    classes = indices.reshape(-1)
+    rows = np.flatnonzero((classes >= 0) & (classes < depth))
+    out.reshape(-1, depth)[rows, classes[rows].astype(np.intp)] = 1
 
 
 def _pad(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:

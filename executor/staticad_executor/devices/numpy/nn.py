@@ -67,17 +67,17 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
     classes = shape[axis]
     if axis != len(shape) - 1 or not classes:
         return _by_meaning("cross_entropy", attributes, operands)
-    # Where each row begins in the flattened logits.
-    rows = np.arange(0, math.prod(shape), classes).reshape(shape[:-1])
     unsigned = np.dtype(f"u{operands[1].dtype.itemsize}")
     meaning = _by_meaning("cross_entropy", attributes, operands)
 
     def run(logits: Array, labels: Array, losses: Array, logs: Array) -> None:
         # Read as unsigned, a negative label is larger than any class.
-        if not rows.size or np.maximum.reduce(labels.view(unsigned), None) >= classes:
+        if not labels.size or np.maximum.reduce(labels.view(unsigned), None) >= classes:
             meaning(logits, labels, losses, logs)
             return
         _log_softmax_into(logits, logs, axis)
+        # Where each row begins in the flattened logits.
+        rows = np.arange(0, logits.size, classes).reshape(labels.shape)
         np.negative(logs.reshape(-1).take(np.add(rows, labels)), losses)
 
     return run
