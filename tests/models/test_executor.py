@@ -12,7 +12,9 @@ import pytest
 
 import staticad as sad
 from models import (
+    gaussian_process,
     gpt,
+    kalman,
     lenet,
     lstm_text,
     mlp,
@@ -35,6 +37,14 @@ def digits(*names: str) -> dict[str, Array]:
     train = mnist.load().train
     feeds = {"images": train.images.reshape(-1, 5, 784), "labels": train.labels.reshape(-1, 5)}
     return {name: feeds[name][:STEPS] for name in names}
+
+
+def cars(*names: str) -> dict[str, Array]:
+    """Ten cars for each step."""
+    train, _ = gaussian_process.load()
+    rows = train.inputs[: 10 * STEPS].reshape(STEPS, 10, -1)
+    found = {"inputs": rows, "targets": train.targets[: 10 * STEPS].reshape(STEPS, 10)}
+    return {name: {**found, "queries": rows[:, :3]}[name] for name in names}
 
 
 def characters(length: int) -> dict[str, Array]:
@@ -90,6 +100,18 @@ CASES: dict[str, Case] = {
         lambda: {"observed": np.stack([spectral_pde.observations(points=16)] * STEPS)},
         "predict",
         dict,
+    ),
+    "gaussian_process": (
+        gaussian_process.build,
+        lambda: cars("inputs", "targets"),
+        "predict",
+        lambda: {k: a[0] for k, a in cars("inputs", "targets", "queries").items()},
+    ),
+    "kalman": (
+        lambda: kalman.build(4),
+        lambda: {"observed": np.stack([kalman.draw(k, length=4).observed for k in range(STEPS)])},
+        "predict",
+        lambda: {"observed": kalman.draw(length=4).observed},
     ),
     "gpt": (
         lambda: gpt.build(width=8, heads=2, blocks=1, context=12),
