@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from staticad_schema.handle import floating
 from staticad_schema.ops.lu import rows_in_order
 from staticad_schema.sites import asking
 
 from .. import methods
 from ..building import build
-from ..operands import Operand, result, tensor
+from ..operands import Operand, result
 from ..options import flag
 from ..tensor import Tensor
+from .precision import applied, precise, rounded
 from .systems import cholesky_factor
 
 
@@ -33,8 +33,7 @@ def cholesky(x: Operand, /, *, upper: bool = False, name: str | None = None) -> 
            [1., 2.]], dtype=float32)
     """
     with asking("cholesky", name):
-        (matrix,) = floating(tensor("cholesky", x))
-        return result(cholesky_factor(matrix, not flag("upper", upper), name))
+        return cholesky_factor("cholesky", x, not flag("upper", upper), name)
 
 
 def lu(
@@ -66,17 +65,21 @@ def lu(
      [ 0. -2.]]
     """
     with asking("lu", name):
-        (matrix,) = floating(tensor("lu", a))
+        matrix, dtype = precise("lu", a)
         joined, indices = flag("permute_l", permute_l), flag("p_indices", p_indices)
         lower, upper, permutation, _ = build("lu", (matrix,), label=name)
         if joined:
-            return (result(rows_in_order(lower, permutation, back=True)), result(upper))
+            return (
+                rounded(rows_in_order(lower, permutation, back=True), dtype),
+                rounded(upper, dtype),
+            )
         if indices:
             axis = {"axis": permutation.type.ndim - 1, "descending": False}
-            return (result(build("sort", (permutation,), axis)[1]), result(lower), result(upper))
-        rows = {"depth": matrix.type.shape[-2], "dtype": matrix.type.dtype}
+            order = result(build("sort", (permutation,), axis)[1])
+            return (order, rounded(lower, dtype), rounded(upper, dtype))
+        rows = {"depth": matrix.type.shape[-2], "dtype": dtype}
         p = methods.matrix_transpose(build("one_hot", (permutation,), rows))
-        return (result(p), result(lower), result(upper))
+        return (result(p), rounded(lower, dtype), rounded(upper, dtype))
 
 
 # ------------------------------------------------------------------ determinants
@@ -100,8 +103,8 @@ def det(x: Operand, /, *, name: str | None = None) -> Tensor:
      [-2.  1.]]
     """
     with asking("det", name):
-        (matrix,) = floating(tensor("det", x))
-        return result(build("det", (matrix,), label=name))
+        matrix, dtype = precise("det", x)
+        return applied("det", matrix, {}, dtype, name)
 
 
 class Slogdet(NamedTuple):
@@ -125,6 +128,6 @@ def slogdet(x: Operand, /, *, name: str | None = None) -> Slogdet:
     [array(-1., dtype=float32), array(6., dtype=float32)]
     """
     with asking("slogdet", name):
-        (matrix,) = floating(tensor("slogdet", x))
+        matrix, dtype = precise("slogdet", x)
         sign, logarithm = build("slogdet", (matrix,), label=name)
-        return Slogdet(result(sign), result(logarithm))
+        return Slogdet(rounded(sign, dtype), rounded(logarithm, dtype))

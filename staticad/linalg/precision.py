@@ -9,7 +9,7 @@ from staticad_schema.types import REAL_OF, WIDENED, DType
 
 from .. import methods
 from ..building import build
-from ..operands import Operand, result, tensor
+from ..operands import Operand, result, tensor, tensors
 from ..tensor import Tensor
 
 
@@ -18,6 +18,14 @@ def precise(asked: str, x: Operand) -> tuple[Any, DType]:
     (value,) = floating(tensor(asked, x))
     dtype = value.type.dtype
     return value.astype(WIDENED.get(dtype, dtype)), dtype
+
+
+def precise_pair(asked: str, a: Operand, b: Operand) -> tuple[Any, Any, DType]:
+    """The same of two operands, brought to one dtype."""
+    first, second = floating(*tensors(asked, a, b))
+    dtype = first.type.dtype
+    wide = WIDENED.get(dtype, dtype)
+    return first.astype(wide), second.astype(wide), dtype
 
 
 def rounded(x: Any, dtype: DType, label: str | None = None) -> Tensor:

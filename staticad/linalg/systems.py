@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from staticad_schema.errors import UsageError
-from staticad_schema.handle import floating
 from staticad_schema.ops.matrices import check_matrix, check_square, identity_like
 from staticad_schema.ops.pointwise import conjugated
 from staticad_schema.sites import asking
+from staticad_schema.types import WIDENED, DType
 
 from .. import methods
 from ..building import build, renamed
-from ..operands import Operand, result, tensor, tensors
+from ..operands import Operand, result
 from ..options import choice, flag
 from ..tensor import Tensor
+from .precision import precise, precise_pair, rounded
 
 Transposition = Literal[0, 1, 2, "N", "T", "C"]
 
@@ -37,8 +38,8 @@ def solve(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
     array([2., 3.], dtype=float32)
     """
     with asking("solve", name):
-        matrix, right = floating(*tensors("solve", a, b))
-        return _solved(matrix, right, lambda x, label: _regular(matrix, x, label), name)
+        matrix, right, dtype = precise_pair("solve", a, b)
+        return _solved(matrix, right, lambda x, label: _regular(matrix, x, label), dtype, name)
 
 
 def inv(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -55,22 +56,30 @@ def inv(x: Operand, /, *, name: str | None = None) -> Tensor:
            [0.  , 0.25]], dtype=float32)
     """
     with asking("inv", name):
-        (matrix,) = floating(tensor("inv", x))
+        matrix, dtype = precise("inv", x)
         check_square(matrix.type)
-        return result(_regular(matrix, identity_like(matrix), name))
+        unit = identity_like(matrix)
+        return _finished(lambda label: _regular(matrix, unit, label), dtype, name)
 
 
 def _regular(a: Any, b: Any, name: str | None) -> Any:
     return build("solve", (a, b), {"adjoint": False, "strict": True}, label=name)
 
 
-def _solved(a: Any, b: Any, solution: Callable[..., Any], name: str | None) -> Tensor:
+def _finished(make: Callable[[str | None], Any], dtype: DType, name: str | None) -> Tensor:
+    """What `make` builds under a name, in the dtype of the result: the node that may fail has the
+    name if nothing is to be rounded."""
+    return rounded(make(None), dtype, name) if dtype in WIDENED else result(make(name))
+
+
+def _solved(a: Any, b: Any, solution: Callable[..., Any], dtype: DType, name: str | None) -> Tensor:
     """The solution for a matrix b, or for a vector as one."""
     if b.type.ndim != 1:
-        return result(solution(b, name))
+        return _finished(lambda label: solution(b, label), dtype, name)
     check_matrix(a.type, "the matrix")
     column = solution(methods.reshape(b, (*b.type.shape, 1)), None)
-    return result(methods.reshape(column, column.type.shape[:-1], name))
+    shape = column.type.shape[:-1]
+    return _finished(lambda label: methods.reshape(column, shape, label), dtype, name)
 
 
 def solve_triangular(
@@ -100,7 +109,7 @@ def solve_triangular(
     array([1., 2.], dtype=float32)
     """
     with asking("solve_triangular", name):
-        matrix, right = floating(*tensors("solve_triangular", a, b))
+        matrix, right, dtype = precise_pair("solve_triangular", a, b)
         how = choice("trans", trans, (0, 1, 2, "N", "T", "C"))
         below, unit = flag("lower", lower), flag("unit_diagonal", unit_diagonal)
         transposed, conjugate = how in (1, 2, "T", "C"), how in (2, "C")
@@ -112,10 +121,10 @@ def solve_triangular(
             return _triangular(matrix, x, below, unit, transposed, conjugate, label)
 
         if from_left or right.type.ndim == 1:
-            return _solved(matrix, right, solution, name)
+            return _solved(matrix, right, solution, dtype, name)
         check_matrix(right.type, "the right-hand side")
         rows = solution(methods.matrix_transpose(right), None)
-        return result(methods.matrix_transpose(rows, name))
+        return _finished(lambda label: methods.matrix_transpose(rows, label), dtype, name)
 
 
 def _triangular(
@@ -154,17 +163,17 @@ def cho_factor(a: Operand, lower: bool = False, *, name: str | None = None) -> C
            [1., 2.]], dtype=float32), array([1., 2.], dtype=float32)]
     """
     with asking("cho_factor", name):
-        (matrix,) = floating(tensor("cho_factor", a))
         below = flag("lower", lower)
-        return CholeskyFactor(result(cholesky_factor(matrix, below, name)), below)
+        return CholeskyFactor(cholesky_factor("cho_factor", a, below, name), below)
 
 
-def cholesky_factor(a: Any, lower: bool, name: str | None) -> Any:
+def cholesky_factor(asked: str, x: Operand, lower: bool, name: str | None) -> Tensor:
     """The lower triangular factor, or its conjugate transpose."""
+    a, dtype = precise(asked, x)
     if lower:
-        return build("cholesky", (a,), label=name)
-    factor = build("cholesky", (a,))
-    return renamed(conjugated(methods.matrix_transpose(factor)), name)
+        return _finished(lambda label: build("cholesky", (a,), label=label), dtype, name)
+    upper = conjugated(methods.matrix_transpose(build("cholesky", (a,))))
+    return _finished(lambda label: renamed(upper, label), dtype, name)
 
 
 def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None = None) -> Tensor:
@@ -189,7 +198,7 @@ def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None
                 found=f"{given!r:.80}, a {type(given).__name__}",
                 hint="cho_solve((factor, True), b)",
             )
-        factor, right = floating(*tensors("cho_solve", given[0], b))
+        factor, right, dtype = precise_pair("cho_solve", given[0], b)
         below = flag("lower", given[1])
 
         def solution(x: Any, label: str | None) -> Any:
@@ -197,4 +206,4 @@ def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None
             half = _triangular(factor, x, below, False, not below, not below)
             return _triangular(factor, half, below, False, below, below, label)
 
-        return _solved(factor, right, solution, name)
+        return _solved(factor, right, solution, dtype, name)

@@ -8,7 +8,7 @@ from staticad_schema.types import Array
 from tests.ops.arrays import normal, real
 from tests.ops.samples import Sample, Table, over
 
-FLOATS = ("float16", "bfloat16", "float32", "complex64")
+FLOATS = ("float32", "complex64")
 INF, NAN = np.inf, np.nan
 
 

@@ -84,7 +84,6 @@ def _batch_cholesky(a: Any, batched: Sequence[bool]) -> Any:
     grad=_grad_cholesky,
     jvp=_jvp_cholesky,
     batch=_batch_cholesky,
-    widen=True,
 )
 def cholesky(a: Operand) -> TensorType:
     """The lower triangular factor l with l adjoint(l) = a, of each matrix of a stack.

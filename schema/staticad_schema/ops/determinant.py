@@ -67,7 +67,6 @@ def _batch_cofactors(xs: Sequence[Any], batched: Sequence[bool]) -> Any:
     grad=_grad_cofactors,
     jvp=_jvp_cofactors,
     batch=_batch_cofactors,
-    widen=True,
 )
 def cofactors(*xs: Operand) -> TensorType:
     """The derivatives of the determinant of x0 in its elements, differentiated along x1, x2, ...
@@ -130,7 +129,6 @@ def _batch_det(a: Any, batched: Sequence[bool]) -> Any:
         cofactors(a) * tangents[0], axis=(a.type.ndim - 2, a.type.ndim - 1), keepdims=False
     ),
     batch=_batch_det,
-    widen=True,
 )
 def det(a: Operand) -> TensorType:
     """The determinant of each matrix of a stack; 1 of a matrix without elements."""
@@ -181,7 +179,6 @@ def _batch_slogdet(a: Any, batched: Sequence[bool]) -> Any:
     grad=_grad_slogdet,
     jvp=_jvp_slogdet,
     batch=_batch_slogdet,
-    widen=True,
 )
 def slogdet(a: Operand) -> tuple[TensorType, TensorType]:
     """The sign (of a complex matrix the phase) of the determinant, and log(abs(det)).

@@ -142,7 +142,6 @@ def _batch_lu(a: Any, batched: Sequence[bool]) -> Any:
     grad=_grad_lu,
     jvp=_jvp_lu,
     batch=_batch_lu,
-    widen=True,
 )
 def lu(a: Operand) -> tuple[TensorType, TensorType, TensorType, TensorType]:
     """lower, upper and permutation with a[permutation] = lower @ upper, of each matrix of a stack,

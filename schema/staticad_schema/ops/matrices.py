@@ -1,8 +1,8 @@
 """What the ops of linear algebra share: checks of (stacks of) matrices, parts of matrices, and the
 errors that say which matrix of a stack it was.
 
-Matrices are the last two axes; all axes before them are a stack.  LAPACK has no half floats:
-these ops compute in float32 and round once.
+Matrices are the last two axes; all axes before them are a stack.  There are no half floats among
+their elements, which LAPACK does not have: the functions that users call compute in float32.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from .. import dims
 from ..dims import Size
-from ..errors import ExecutionError, ShapeError
+from ..errors import DTypeError, ExecutionError, ShapeError
 from ..op import OPS, Operand
-from ..types import INEXACT, Array
+from ..types import INEXACT, WIDENED, Array
 from .checks import check_kind
 from .contract import swapped
 from .index import along
@@ -27,8 +27,18 @@ from .pointwise import conjugated, select
 
 
 def check_matrix(x: Operand, what: str = "the operand") -> Operand:
-    """x itself: one matrix or a stack of them, of floats.  Raises DTypeError, ShapeError."""
+    """x itself: one matrix or a stack of them, of floats but half floats.
+
+    Raises DTypeError, ShapeError.
+    """
     check_kind(INEXACT, x)
+    if x.dtype in WIDENED:
+        raise DTypeError(
+            "half floats have too few digits",
+            expected="float32, float64, complex64, complex128",
+            found=str(x),
+            hint="use .astype('float32')",
+        )
     if x.ndim < 2:
         raise ShapeError(f"{what} is no matrix", expected="rank 2 or more", found=str(x))
     return x

@@ -14,11 +14,10 @@ import numpy as np
 from .. import dims
 from ..op import OPS, Operand, op
 from ..types import Array, TensorType
-from .matrices import adjoint, factorized, lower_part, on_diagonal, upper_part
+from .matrices import adjoint, check_matrix, factorized, lower_part, on_diagonal, upper_part
 from .pointwise import select, total
 from .singular import columns, completed_cotangent, completed_tangent, rows
 from .slicing import concat, pad
-from .spectral import check_digits
 from .triangular import solve_triangular
 
 
@@ -133,7 +132,7 @@ def qr(a: Operand, *, complete: bool) -> tuple[TensorType, TensorType]:
     complete: q is square.  Derivatives of the columns that this adds are those of columns that
     turn no more than they must.
     """
-    check_digits(a)
+    check_matrix(a)
     *lead, m, n = a.shape
     size = m if complete else dims.minimum(m, n)
     return a.with_shape((*lead, m, size)), a.with_shape((*lead, size, n))

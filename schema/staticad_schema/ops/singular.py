@@ -20,14 +20,13 @@ from ..errors import DTypeError
 from ..op import OPS, Operand, each, op
 from ..types import REAL_OF, Array, TensorType
 from .checks import check_broadcast
-from .matrices import adjoint, adjoint_of, factorized, on_diagonal
+from .matrices import adjoint, adjoint_of, check_matrix, factorized, on_diagonal
 from .pointwise import select, total
 from .shape import aligned, broadcast_to
 from .slicing import concat, slice_
 from .spectral import (
     as_column,
     as_row,
-    check_digits,
     inverse_gaps,
     inverse_where,
     real_diagonal,
@@ -173,7 +172,7 @@ def svd(a: Operand, *, full: bool) -> tuple[TensorType, TensorType, TensorType]:
 
     full: u and vh are square, with columns and rows that a null space leaves free.
     """
-    check_digits(a)
+    check_matrix(a)
     *lead, m, n = a.shape
     size = dims.minimum(m, n)
     values = TensorType(REAL_OF.get(a.dtype, a.dtype), (*lead, size))
@@ -209,7 +208,7 @@ def _batch_svdvals(a: Any, batched: Sequence[bool]) -> Any:
 )
 def svdvals(a: Operand) -> TensorType:
     """The singular values of matrices in descending order, without the vectors."""
-    check_digits(a)
+    check_matrix(a)
     *lead, m, n = a.shape
     return TensorType(REAL_OF.get(a.dtype, a.dtype), (*lead, dims.minimum(m, n)))
 
@@ -263,7 +262,7 @@ def pinv(a: Operand, rtol: Operand) -> TensorType:
     rtol: a real number for each matrix, of shape (..., 1, 1), broadcast to the stack.  Derivatives
     are those of matrices that keep their rank.
     """
-    check_digits(a)
+    check_matrix(a)
     check_broadcast(rtol.shape, (*a.shape[:-2], 1, 1))
     if rtol.dtype != REAL_OF.get(a.dtype, a.dtype):
         raise DTypeError(

@@ -62,7 +62,6 @@ def _batch(a: Any, b: Any, batched: Sequence[bool], *, adjoint: bool, strict: bo
     grad=each(_grad_a, _grad_b),
     jvp=_jvp,
     batch=_batch,
-    widen=True,
 )
 def solve(a: Operand, b: Operand, *, adjoint: bool, strict: bool) -> TensorType:
     """x in a x = b, or (adjoint) adjoint(a) x = b, of square matrices; stacks broadcast.

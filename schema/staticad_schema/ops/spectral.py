@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DTypeError
 from ..op import OPS, Operand, op
-from ..types import COMPLEX_OF, REAL_OF, WIDENED, Array, TensorType
+from ..types import COMPLEX_OF, REAL_OF, Array, TensorType
 from .matrices import (
     adjoint,
-    check_matrix,
     check_square,
     diagonal_of,
     factorized,
@@ -36,19 +34,6 @@ from .shape import reshape
 from .solving import solve
 
 # ------------------------------------------------------------------ shared with singular values
-
-
-def check_digits(x: Operand) -> Operand:
-    """x itself: a stack of matrices, not of half floats.  Raises DTypeError, ShapeError."""
-    check_matrix(x)
-    if x.dtype in WIDENED:
-        raise DTypeError(
-            "half floats have too few digits",
-            expected="float32, float64, complex64, complex128",
-            found=str(x),
-            hint="use .astype('float32')",
-        )
-    return x
 
 
 def as_row(w: Any) -> Any:
@@ -141,7 +126,6 @@ def eigh(a: Operand) -> tuple[TensorType, TensorType]:
 
     Of other matrices, those of (a + adjoint(a)) / 2.
     """
-    check_digits(a)
     size = check_square(a)
     values = TensorType(REAL_OF.get(a.dtype, a.dtype), (*a.shape[:-2], size))
     return values, a.with_shape((*a.shape[:-2], size, size))
@@ -177,7 +161,6 @@ def _batch_eigvalsh(a: Any, batched: Sequence[bool]) -> Any:
 )
 def eigvalsh(a: Operand) -> TensorType:
     """The eigenvalues of symmetric (Hermitian) matrices, ascending, without the vectors."""
-    check_digits(a)
     return TensorType(REAL_OF.get(a.dtype, a.dtype), (*a.shape[:-2], check_square(a)))
 
 
@@ -234,7 +217,6 @@ def eig(a: Operand) -> tuple[TensorType, TensorType]:
 
     In LAPACK's order.  Without as many independent vectors as columns there are no derivatives.
     """
-    check_digits(a)
     size = check_square(a)
     dtype = COMPLEX_OF.get(a.dtype, a.dtype)
     lead = a.shape[:-2]

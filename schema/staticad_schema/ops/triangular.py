@@ -110,7 +110,6 @@ def _batch(a: Any, b: Any, batched: Sequence[bool], **attributes: bool) -> Any:
     grad=each(_grad_a, _grad_b),
     jvp=_jvp,
     batch=_batch,
-    widen=True,
 )
 def solve_triangular(
     a: Operand, b: Operand, *, lower: bool, adjoint: bool, unit_diagonal: bool, strict: bool
