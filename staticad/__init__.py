@@ -13,6 +13,7 @@ or in another that has never seen the code which built it.
 5.0 [2. 4.]
 """
 
+import importlib as _importlib
 import typing as _typing
 from math import e, inf, nan, pi
 
@@ -36,7 +37,6 @@ from staticad_schema.errors import (
 )
 from staticad_schema.handle import Effect
 
-from . import fft, linalg, nn, optimizers, random, special, testing
 from .current import device, scope
 from .dtypes import (
     bfloat16,
@@ -55,6 +55,7 @@ from .dtypes import (
     uint32,
     uint64,
 )
+from .elsewhere import NAMESPACES as _NAMESPACES
 from .elsewhere import missing as _missing
 from .gradients import check_gradients, explain_gradient, gradients, jvp
 from .graph import Graph, load
@@ -292,7 +293,12 @@ __all__ = [
 # Every elementwise op.
 __all__ += _elementwise.__all__
 
-if not _typing.TYPE_CHECKING:
+# A namespace is imported when it is first used: theirs are half of the package's modules.
+if _typing.TYPE_CHECKING:
+    from . import fft, linalg, nn, optimizers, random, special, testing
+else:
 
-    def __getattr__(name: str) -> _typing.NoReturn:
+    def __getattr__(name: str) -> _typing.Any:
+        if name in _NAMESPACES:
+            return _importlib.import_module(f"{__name__}.{name}")
         raise _missing("", name)

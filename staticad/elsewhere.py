@@ -6,14 +6,15 @@ its namespaces and of Tensor ask it.
 
 from __future__ import annotations
 
-import sys
+import importlib
 
 from staticad_schema.errors import near_miss
 
 from .equivalents import ABSENT, EQUIVALENTS
 
 NAMESPACES = (
-    "", "fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "special", "testing",
+    "", "fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "random.logpdf",
+    "special", "testing",
 )  # fmt: skip
 
 METHODS = {
@@ -31,8 +32,8 @@ METHODS = {
 
 
 def public(namespace: str) -> list[str]:
-    """The public names of a namespace ("nn", ...; "": the package), if it has been imported."""
-    module = sys.modules.get(f"staticad.{namespace}" if namespace else "staticad")
+    """The public names of a namespace ("nn", ...; "": the package), which is imported for it."""
+    module = importlib.import_module(f"staticad.{namespace}" if namespace else "staticad")
     return list(getattr(module, "__all__", ()))
 
 
