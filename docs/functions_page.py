@@ -58,7 +58,16 @@ SECTIONS = {
         "staticad.ops.rounding",
     ),
 }
-NAMESPACES = ("fft", "linalg", "nn", "optimizers", "optimizers.schedules", "random", "special")
+NAMESPACES = (
+    "fft",
+    "linalg",
+    "nn",
+    "optimizers",
+    "optimizers.schedules",
+    "random",
+    "random.logpdf",
+    "special",
+)
 METHODS = {
     "graph": (
         sad.Graph,

@@ -64,6 +64,7 @@ def test_every_public_name_is_documented() -> None:
         sad.linalg,
         sad.optimizers,
         sad.optimizers.schedules,
+        sad.random.logpdf,
         sad.random,
     ):
         prefix = namespace.__name__.replace("staticad", "sad", 1)

@@ -19,6 +19,7 @@ import staticad_executor
 import staticad_schema
 from staticad import fft, linalg, nn, optimizers, random, special, testing
 from staticad.optimizers import schedules
+from staticad.random import logpdf
 
 CLASSES = (
     staticad.Graph,
@@ -34,7 +35,18 @@ CLASSES = (
 
 def public() -> Iterator[tuple[str, Any]]:
     """The public functions and classes by name, then the classes' methods and properties."""
-    for module in (staticad, fft, linalg, nn, optimizers, schedules, random, special, testing):
+    for module in (
+        staticad,
+        fft,
+        linalg,
+        nn,
+        optimizers,
+        schedules,
+        random,
+        logpdf,
+        special,
+        testing,
+    ):
         for name in module.__all__:
             thing = getattr(module, name)
             # Constants do not explain themselves.

@@ -7,6 +7,7 @@ one: its scope and its ordinal among the scope's random nodes), and the number o
 from typing import TYPE_CHECKING, NoReturn
 
 from ..elsewhere import missing
+from . import logpdf
 from .basic import bernoulli, bits, normal, randint, uniform
 from .choices import categorical, choice, permutation
 from .counts import binomial, geometric, poisson, rademacher
@@ -30,6 +31,8 @@ __all__ = [
     "weibull",
     # of gamma numbers
     "beta", "chisquare", "dirichlet", "gamma", "loggamma", "student_t",
+    # log densities
+    "logpdf",
     # vectors
     "multivariate_normal",
     # counts

@@ -20,8 +20,7 @@ from ..numbers import as_array
 from ..operands import Operand, graph_of, result, tensor
 from ..options import flag
 from ..tensor import Tensor
-from .basic import randint
-from .draws import between_0_and_1, integer_dtype, parameter, part, random_bits
+from .draws import between_0_and_1, integer_dtype, parameter, random_bits
 from .families import standard_gumbel
 
 _ASCENDING = {"axis": 0, "descending": False}
@@ -184,11 +183,24 @@ def _with_replacement(
     graph: Graph, size: tuple[Size, ...], n: Size, weights: Any, name: str | None
 ) -> Any:
     if weights is None:
-        return randint(0, n, size, name=part(name, "positions"))
+        return _below(graph, size, n, name)
     heights = build("cumulative_sum", (weights,), {"axis": 0, "reverse": False})
     u = between_0_and_1(graph, size, name)
     # On the right of equals: a weight of 0 is an interval without a point.
     return build("searchsorted", (heights / heights[-1], u), {"right": True})
+
+
+def _below(graph: Graph, size: tuple[Size, ...], n: Size, name: str | None) -> Any:
+    """Positions before n, equally likely but for 2**-64 of n.  Raises ArgumentError."""
+    if isinstance(n, Dim):
+        count = sizes.value(graph, n, INT64)
+        message = "random.choice: nothing to choose from"
+        end = build("check", (count > 0, count), {"message": message}).astype(UINT64)
+    elif n == 0 and product(size) != 0:
+        raise ArgumentError("nothing to choose from", expected="an element or more", found="none")
+    else:
+        end = max(n, 1)
+    return (random_bits(graph, size, UINT64, name, None) % end).astype(INT64)
 
 
 def _without(graph: Graph, size: tuple[Size, ...], n: Size, weights: Any, name: str | None) -> Any:
