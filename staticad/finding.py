@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from staticad_schema import dims
 from staticad_schema.dims import Shape
 from staticad_schema.op import OPS
 
@@ -40,3 +41,9 @@ def nonzero(x: Any, label: str | None = None) -> tuple[Any, ...]:
 def expected(x: Any, shape: Shape) -> Any:
     """x, whose shape is said in other words; itself if they are its own."""
     return x if x.type.shape == shape else build("expect_shape", (x,), {"shape": shape})
+
+
+def at_least(x: Any, shape: Shape) -> Any:
+    """x, which has at least these sizes: that is checked when sizes are bound."""
+    own = x.type.shape
+    return expected(expected(x, tuple(map(dims.maximum, own, shape))), own)

@@ -16,6 +16,7 @@ from staticad_schema.types import FLOATING, INT64, INTEGER
 
 from .. import dimensions, methods
 from ..building import build, renamed
+from ..checking import counted
 from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..options import number
@@ -86,6 +87,8 @@ def cross_entropy(
             losses = _dense(scores, targets, place, smoothing, by_class)
             return reduced(asked, losses, weights, reduction, name, scores.dtype)
         kept, safe = _counted(targets, ignore_index)
+        if by_class is not None:
+            safe = named(asked, safe, scores, place)
         try:
             losses, logs = build("cross_entropy", (scores, safe), {"axis": place})
         except ShapeError as error:
@@ -135,6 +138,7 @@ def nll_loss(
         place = dimensions.axis_of(axis, logs.ndim)
         by_class = _class_weights(asked, class_weights, logs, place)
         kept, safe = _counted(integer_labels(targets, logs, place), ignore_index)
+        safe = named(asked, safe, logs, place)
         losses = -at_labels(logs, safe, place)
         share = _of_class(by_class, safe)
         losses = losses if share is None else build("multiply_no_nan", (losses, share))
@@ -161,14 +165,15 @@ def integer_labels(labels: Tensor, scores: Tensor, axis: int) -> Tensor:
     return result(expected(labels, rest))
 
 
+def named(asked: str, labels: Any, scores: Any, axis: int) -> Any:
+    """The labels; a run fails where one names no class."""
+    return counted(labels, asked, "a label names no class", scores.type.shape[axis])
+
+
 def at_labels(scores: Any, labels: Any, axis: int) -> Any:
-    """The score of each label's class; a label that is no class fails."""
-    places = labels.astype(INT64)
-    size = methods.count(scores, (axis,), INT64)
-    # A negative label would count from the end; it is made one that is out of range.
-    places = build("where", (places < 0, size, places))
+    """The score of each label's class, for labels that name one."""
     shape = (*labels.type.shape[:axis], 1, *labels.type.shape[axis:])
-    places = build("reshape", (places,), {"shape": shape})
+    places = build("reshape", (labels.astype(INT64),), {"shape": shape})
     picked = build("take_along_axis", (scores, places), {"axis": axis})
     return build("reshape", (picked,), {"shape": labels.type.shape})
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from staticad_schema.errors import ShapeError
+from staticad_schema.errors import DTypeError, ShapeError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.sites import asking
+from staticad_schema.types import FLOATING
 
 from .. import dimensions, random
 from ..building import build, renamed
+from ..checking import checked
 from ..graph import Graph
 from ..numbers import is_real
 from ..operands import Operand, graph_of, result, tensor
@@ -114,7 +116,7 @@ def _share(rate: Any) -> float:
 
 
 def _one(asked: str, rate: Any) -> Tensor:
-    """The rate as a tensor, which has no axes.  Raises ShapeError."""
+    """The rate as a tensor, which has no axes.  Raises ShapeError, DTypeError."""
     made = tensor(asked, rate)
     if made.ndim:
         raise ShapeError(
@@ -123,7 +125,9 @@ def _one(asked: str, rate: Any) -> Tensor:
             found=made.describe(),
             hint="use sad.random.bernoulli and sad.where for rates that differ",
         )
-    return made
+    if made.type.kind not in FLOATING:
+        raise DTypeError("the rate is no share", expected="floats", found=made.describe())
+    return result(checked(made, asked, "the rate is out of range", least=0, below=1))
 
 
 def _kept(value: Tensor, keep: Operand, shape: Any, name: str | None) -> Any:

@@ -16,7 +16,7 @@ from ..linalg.norms import p_norm
 from ..operands import Operand, graph_of, result, tensor
 from ..options import choice, flag, number
 from ..tensor import Tensor
-from .classification import at_labels, class_shares, integer_labels
+from .classification import at_labels, class_shares, integer_labels, named
 from .floats import float_tensor, floats, widened
 from .reduction import Reduction, of_one_shape, reduced
 
@@ -172,6 +172,7 @@ def multi_margin_loss(
         value = float_tensor(asked, tensor(asked, scores, graph))
         place = dimensions.axis_of(axis, value.ndim)
         targets = integer_labels(tensor(asked, labels, graph), value, place)
+        targets = result(named(asked, targets, value, place))
         (wide,) = widened(value)
         label = at_labels(wide, targets, place)
         column = (*targets.shape[:place], 1, *targets.shape[place:])

@@ -9,13 +9,14 @@ from staticad_schema import dims
 from staticad_schema.dims import Shape, Size
 from staticad_schema.errors import ShapeError
 from staticad_schema.ops.shape import zeros
-from staticad_schema.ops.windows import window_counts
+from staticad_schema.ops.windows import extent, window_counts
 from staticad_schema.shapes import product, shape_text
 from staticad_schema.sites import asking
 from staticad_schema.types import INT64
 
 from .. import dimensions, methods
 from ..building import build
+from ..finding import at_least
 from ..operands import Operand, result, tensor
 from ..options import number
 from ..tensor import Tensor
@@ -49,7 +50,8 @@ def unfold(
         rank = image.ndim - 2
         kernel, strides, pads, steps = _numbers(rank, kernel_size, stride, padding, dilation)
         counts = _window_counts(image.shape[2:], kernel, strides, pads, steps)
-        y: Any = image
+        reach = (extent(k, s) - 2 * p for k, s, p in zip(kernel, steps, pads, strict=True))
+        y: Any = at_least(image, (0, 0, *reach))
         if any(pads):
             widths = ((0, 0), (0, 0), *((p, p) for p in pads))
             y = build("pad", (y,), {"widths": widths, "value": 0})
@@ -113,6 +115,7 @@ def fold(
             whole = zeros(y, (shape[a] + 2 * pads[a], *y.type.shape[2:]))
             y = build("scatter_add", (whole, y, at), {"axes": (0,)})
             y = methods.permute(y, (*range(1, y.type.ndim), 0))
+        y = at_least(y, (0, 0, *map(extent, kernel, steps)))
         if any(pads):
             inner = tuple((p, p + n, 1) for n, p in zip(shape, pads, strict=True))
             y = build("slice", (y,), {"slices": ((None, None, 1), (None, None, 1), *inner)})

@@ -10,10 +10,11 @@ from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageE
 from staticad_schema.handle import Handle, floating
 from staticad_schema.shapes import product
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT64, INT64, KINDS, REAL, Array
+from staticad_schema.types import FLOAT64, FLOATING, INT64, KINDS, REAL, Array
 
 from .. import dimensions, methods
 from ..building import build
+from ..checking import checked
 from ..dimensions import Axis
 from ..numbers import as_array
 from ..operands import Operand, result, tensor
@@ -86,7 +87,7 @@ def percentile(
     array(3.25, dtype=float32)
     """
     with asking("percentile", name):
-        return _quantile("percentile", x, _share(q), axis, method, keepdims, False, name)
+        return _quantile("percentile", x, q, axis, method, keepdims, False, name, 100)
 
 
 def nanmedian(
@@ -148,11 +149,7 @@ def nanpercentile(
     array(1.5, dtype=float32)
     """
     with asking("nanpercentile", name):
-        return _quantile("nanpercentile", x, _share(q), axis, method, keepdims, True, name)
-
-
-def _share(q: Any) -> Any:
-    return q / 100.0 if isinstance(q, Handle) else _reals(q) / 100
+        return _quantile("nanpercentile", x, q, axis, method, keepdims, True, name, 100)
 
 
 def _reals(q: Any) -> Array:
@@ -171,8 +168,9 @@ def _quantile(
     keepdims: bool,
     skip: bool,
     name: str | None,
+    whole: int = 1,
 ) -> Tensor:
-    """The quantiles; `skip`: of what is not NaN."""
+    """The quantiles; `skip`: of what is not NaN.  whole: the share that is all."""
     choice("method", method, get_args(Method))
     value = tensor(asked, x)
     if value.type.kind not in REAL:
@@ -190,7 +188,7 @@ def _quantile(
     lead = tuple(value.shape[a] for a in kept)
     row = methods.reshape(row, (*lead, product(tuple(value.shape[a] for a in axes))))
     ordered, _ = build("sort", (row,), {"axis": len(kept), "descending": False})
-    asked_for, shape = _shares(q, ordered)
+    asked_for, shape = _shares(asked, q, whole, ordered)
     found = _between(ordered, asked_for, method, skip)
     # The axes of q come first, then those of x.
     found = methods.permute(found, (len(kept), *range(len(kept))))
@@ -199,21 +197,20 @@ def _quantile(
     return result(methods.cast(methods.reshape(found, final), value.dtype, name))
 
 
-def _shares(q: Any, like: Any) -> tuple[Any, tuple[Any, ...]]:
-    """q as a vector, an array if it is known, and its shape.  Raises GraphError."""
+def _shares(asked: str, q: Any, whole: int, like: Any) -> tuple[Any, tuple[Any, ...]]:
+    """q as a vector of shares of 1, an array if it is known, and its shape.  Raises GraphError."""
+    problem = "a share outside of the whole"
     if isinstance(q, Handle):
-        like.graph.check_owner(q, "quantile", like)
-        if q.type.kind != "float":
+        like.graph.check_owner(q, asked, like)
+        if q.type.kind not in (FLOATING if whole == 1 else REAL):
             raise DTypeError("not shares", expected="a floating dtype", found=q.describe())
-        return methods.reshape(q.astype(FLOAT64), (-1,)), q.type.shape
+        inside = checked(q, asked, problem, least=0, most=whole).astype(FLOAT64)
+        shares = inside if whole == 1 else inside / float(whole)
+        return methods.reshape(shares, (-1,)), q.type.shape
     array = _reals(q)
-    if not ((array >= 0) & (array <= 1)).all():
-        raise ArgumentError(
-            "a share outside of the whole",
-            expected="numbers from 0 to 1 (percentile: to 100)",
-            found=f"{q!r:.80}",
-        )
-    return array.reshape(-1), array.shape
+    if not ((array >= 0) & (array <= whole)).all():
+        raise ArgumentError(problem, expected=f"numbers from 0 to {whole}", found=f"{q!r:.80}")
+    return array.reshape(-1) / whole, array.shape
 
 
 def _between(ordered: Any, q: Any, method: str, skip: bool) -> Any:
@@ -262,9 +259,7 @@ def _counted(ordered: Any, q: Any, method: str, skip: bool) -> Any:
         last = build("maximum", (count - 1.0, 0))
     else:
         last = build("size_of", (ordered,), {"axis": (axis,), "dtype": FLOAT64}) - 1.0
-    # A share outside of the whole has no place; an index that is too large fails.
-    within = build("logical_and", (q >= 0.0, q <= 1.0))
-    place = build("where", (within, q * last, last + 1.0))
+    place = q * last
     low, high = build("floor", (place,)), build("ceil", (place,))
     t = place - low
     if method == "midpoint":

@@ -79,15 +79,23 @@ def print_(x: Operand, *, message: str, summarize: int = 1000) -> TensorType:
     return x
 
 
-def _require(condition: Array, message: str) -> None:
-    if not condition.all():
-        failed = int(condition.size - np.count_nonzero(condition))
-        where = f"false in {failed} of {condition.size} elements" if condition.ndim else "false"
-        raise ExecutionError(message, expected="a condition that is true everywhere", found=where)
+TRUE = "a condition that is true everywhere"
 
 
-def _check(condition: Array, x: Array, *, message: str) -> Array:
-    _require(condition, message)
+def _require(condition: Array, message: str, expected: str = TRUE, x: Array | None = None) -> None:
+    if condition.all():
+        return
+    failed = int(condition.size - np.count_nonzero(condition))
+    found = f"false in {failed} of {condition.size} elements" if condition.ndim else "false"
+    if x is not None and x.shape == condition.shape:
+        first = np.unravel_index(np.argmin(condition), condition.shape)
+        where = f" at {tuple(map(int, first))}, {found}" if condition.ndim else ""
+        found = f"{x[first]}{where}"
+    raise ExecutionError(message, expected=expected, found=found)
+
+
+def _check(condition: Array, x: Array, *, message: str, expected: str = TRUE) -> Array:
+    _require(condition, message, expected, x)
     return x
 
 
@@ -101,10 +109,12 @@ def _require_bool(condition: Operand) -> None:
         raise DTypeError("a condition that is no bool", expected="bool", found=str(condition))
 
 
-def _batch_check(condition: Any, x: Any, batched: tuple[bool, bool], *, message: str) -> Any:
+def _batch_check(
+    condition: Any, x: Any, batched: tuple[bool, bool], *, message: str, expected: str = TRUE
+) -> Any:
     if not batched[1]:
         x = OPS["broadcast_to"](x, shape=(condition.type.shape[0], *x.type.shape))
-    return OPS["check"](condition, x, message=message)
+    return OPS["check"](condition, x, message=message, expected=expected)
 
 
 @op(
@@ -115,8 +125,12 @@ def _batch_check(condition: Any, x: Any, batched: tuple[bool, bool], *, message:
     effect="io",
     view=True,
 )
-def check(condition: Operand, x: Operand, *, message: str) -> TensorType:
-    """x; fails with the message unless the condition, of any shape, is true everywhere."""
+def check(condition: Operand, x: Operand, *, message: str, expected: str = TRUE) -> TensorType:
+    """x; fails with the message unless the condition, of any shape, is true everywhere.
+
+    expected: what the error says of that.  Of a condition of the shape of x it tells the element
+    that is wrong.
+    """
     _require_bool(condition)
     return x
 

@@ -78,7 +78,8 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
         _log_softmax_into(logits, logs, axis)
         # Where each row begins in the flattened logits.
         rows = np.arange(0, logits.size, classes).reshape(labels.shape)
-        np.negative(logs.reshape(-1).take(np.add(rows, labels)), losses)
+        places = np.add(rows, labels.astype(np.int64, copy=False))
+        np.negative(logs.reshape(-1).take(places), losses)
 
     return run
 
