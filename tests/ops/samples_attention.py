@@ -52,6 +52,9 @@ SAMPLES: Table = {
     ],
     "matmul_no_nan": [
         *(Sample((normal(2, 3), normal(3, 4)), {"value": v}) for v in (False, True)),
+        Sample(
+            (normal(2, 3, dtype="complex128"), normal(3, 4, dtype="complex128")), {"value": True}
+        ),
         Sample((normal(2, 1, 2, 3), normal(3, 3, 2)), {"value": True}),
         Sample((normal(2, 0), normal(0, 4)), {"value": True}),
         Sample((normal(2, 1), normal(1, 1)), {"value": True}),
