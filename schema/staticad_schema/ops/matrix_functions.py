@@ -17,7 +17,7 @@ from ..dims import Size
 from ..errors import ExecutionError
 from ..op import OPS, Operand, op
 from ..types import Array, TensorType
-from .checks import check_equal_shapes, same_dtype
+from .commutators import batch_equation, divided, equation, largest, lyapunov, spectrum
 from .control import stop_gradient
 from .matrices import (
     adjoint,
@@ -111,16 +111,6 @@ def expm(a: Operand) -> TensorType:
 # ------------------------------------------------------------------ in the basis of eigenvectors
 
 
-def _spectrum(a: Array) -> tuple[Array, Array]:
-    w, v = factorized(np.linalg.eigh, hermitian_part(a), "the search for eigenvalues")
-    return w, v
-
-
-def _largest(x: Array, axis: int | tuple[int, ...]) -> Array:
-    found: Array = np.max(np.abs(x), axis, keepdims=True, initial=0)
-    return found
-
-
 def _first(wrong: Array) -> int | None:
     """The index of the first matrix of a stack of which something is wrong."""
     found = np.flatnonzero(wrong.reshape(wrong.size))
@@ -133,15 +123,15 @@ def _positive_spectrum(a: Array, strictly: bool) -> tuple[Array, Array]:
     Raises ExecutionError for matrices that are not.
     """
     eps = np.finfo(a.dtype).eps
-    apart = _largest(a - adjoint_of(a), (-2, -1)) > np.sqrt(eps) * _largest(a, (-2, -1))
+    apart = largest(a - adjoint_of(a), (-2, -1)) > np.sqrt(eps) * largest(a, (-2, -1))
     if (index := _first(apart[..., 0, 0] if a.size else np.zeros(0))) is not None:
         raise ExecutionError(
             "a matrix that is not its own adjoint",
             expected="symmetric (or Hermitian) matrices",
             found=place_text(a.shape[:-2], index),
         )
-    w, v = _spectrum(a)
-    low = w <= 0 if strictly else w < -8 * a.shape[-1] * eps * _largest(w, -1)
+    w, v = spectrum(a)
+    low = w <= 0 if strictly else w < -8 * a.shape[-1] * eps * largest(w, -1)
     if (index := _first(np.any(low, -1))) is not None:
         least = np.min(w, -1).reshape(-1)[index]
         raise ExecutionError(
@@ -149,40 +139,14 @@ def _positive_spectrum(a: Array, strictly: bool) -> tuple[Array, Array]:
             expected="eigenvalues " + ("above 0" if strictly else "of at least 0"),
             found=f"{least:.6g} in {place_text(a.shape[:-2], index)}",
         )
+    if v is None:
+        v = np.eye(a.shape[-1], dtype=a.dtype)
     return np.maximum(w, 0), v
 
 
 def _composed(w: Array, v: Array) -> Array:
     """The matrices with these eigenvalues and vectors."""
     return hermitian_part((v * w[..., None, :]) @ adjoint_of(v))
-
-
-def _divided(v: Array, c: Array, by: Array) -> Array:
-    """c with its elements, in the basis v, divided by numbers; those over 0 count as 0."""
-    inner = adjoint_of(v) @ c @ v
-    inner = np.where(by == 0, 0, inner / np.where(by == 0, 1, by))
-    found: Array = v @ inner @ adjoint_of(v)
-    return found
-
-
-def _equation(x: Operand, c: Operand) -> TensorType:
-    """The type of both sides of an equation between matrices of one stack."""
-    check_square(x)
-    same_dtype((x, c))
-    check_equal_shapes(c.shape, x.shape, "a right-hand side")
-    return x
-
-
-def _batch_equation(name: str) -> Any:
-    def rule(x: Any, c: Any, batched: Sequence[bool]) -> Any:
-        size = (x, c)[batched.index(True)].type.shape[0]
-        both = [
-            y if mapped else OPS["broadcast_to"](y, shape=(size, *y.type.shape))
-            for y, mapped in zip((x, c), batched, strict=True)
-        ]
-        return OPS[name](*both)
-
-    return rule
 
 
 # ------------------------------------------------------------------ the root
@@ -220,43 +184,6 @@ def sqrtm(a: Operand) -> TensorType:
     return a
 
 
-def _lyapunov(x: Array, c: Array) -> Array:
-    w, v = _spectrum(x)
-    sums = w[..., :, None] + w[..., None, :]
-    eps = np.finfo(x.dtype).eps
-    border = 8 * np.sqrt(x.shape[-1]) * eps * _largest(w, -1)[..., None]
-    return _divided(v, c, np.where(np.abs(sums) <= border, 0, sums))
-
-
-def _grad_lyapunov(x: Any, c: Any, out: Any, g: Any) -> tuple[Any, Any]:
-    gc = lyapunov(x, g)
-    back = adjoint(out)
-    return -hermitian(gc @ back + back @ gc), gc
-
-
-def _jvp_lyapunov(x: Any, c: Any, out: Any, tangents: Sequence[Any]) -> Any:
-    tx, tc = tangents
-    if tx is not None:
-        tx = hermitian(tx)
-        change = -(tx @ out + out @ tx)
-        tc = change if tc is None else tc + change
-    return lyapunov(x, tc)
-
-
-@op(
-    numpy=_lyapunov,
-    grad=_grad_lyapunov,
-    jvp=_jvp_lyapunov,
-    batch=_batch_equation("lyapunov"),
-)
-def lyapunov(x: Operand, c: Operand) -> TensorType:
-    """y in x y + y x = c, of symmetric (Hermitian) x.
-
-    What two eigenvalues with a sum of 0 leave open is 0.
-    """
-    return _equation(x, c)
-
-
 # ------------------------------------------------------------------ the logarithm
 
 
@@ -290,12 +217,12 @@ def logm(a: Operand) -> TensorType:
 
 
 def _expm_inverse_slope(x: Array, c: Array) -> Array:
-    w, v = _spectrum(x)
+    w, v = spectrum(x)
     left, right = w[..., :, None], w[..., None, :]
     # (exp(left) - exp(right)) / (left - right)
     gap = (left - right) / 2
     ratio = np.where(gap == 0, 1, np.sinh(gap) / np.where(gap == 0, 1, gap))
-    return _divided(v, c, np.exp((left + right) / 2) * ratio)
+    return divided(v, c, np.exp((left + right) / 2) * ratio)
 
 
 def _grad_expm_inverse_slope(x: Any, c: Any, out: Any, g: Any) -> tuple[Any, Any]:
@@ -315,11 +242,11 @@ def _jvp_expm_inverse_slope(x: Any, c: Any, out: Any, tangents: Sequence[Any]) -
     numpy=_expm_inverse_slope,
     grad=_grad_expm_inverse_slope,
     jvp=_jvp_expm_inverse_slope,
-    batch=_batch_equation("expm_inverse_slope"),
+    batch=batch_equation("expm_inverse_slope"),
 )
 def expm_inverse_slope(x: Operand, c: Operand) -> TensorType:
     """The e along which exp(x), of symmetric (Hermitian) x, has the derivative c.
 
     So it is the derivative of the logarithm of exp(x) along c.
     """
-    return _equation(x, c)
+    return equation(x, c)

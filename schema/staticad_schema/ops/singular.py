@@ -3,13 +3,14 @@
 Pairs of vectors are found up to a factor: a sign, or of complex ones a phase, which is LAPACK's;
 columns of a null space up to a rotation.  What is computed from them must not depend on it.  As
 of eigenvectors (see `spectral`), terms over the difference of equal values have a limit that is
-taken as 0, and so has a term over a value that is 0.  Quotients are of s[j] - s[i] and s[j] + s[i]
-by themselves: their product, a difference of squares, would leave the range of the dtype.
+taken as 0, and so has a term over a value that is 0.  Quotients are by s[j] - s[i] and s[j] + s[i]
+themselves: their product, a difference of squares, would leave the range of the dtype.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,16 @@ import numpy as np
 from .. import dims
 from ..dims import Size
 from ..errors import DTypeError
-from ..op import OPS, Operand, each, op
+from ..op import Operand, each, op
 from ..types import REAL_OF, Array, TensorType
 from .checks import check_broadcast
-from .matrices import adjoint, adjoint_of, check_matrix, factorized, on_diagonal
+from .commutators import commutator_inverse, lyapunov, with_values
+from .matrices import adjoint, adjoint_of, check_matrix, factorized, identity_like, on_diagonal
 from .pointwise import select, total
 from .shape import aligned, broadcast_to
 from .slicing import concat, slice_
 from .spectral import (
-    as_column,
     as_row,
-    inverse_gaps,
-    inverse_where,
     real_diagonal,
     scaled_columns,
 )
@@ -69,15 +68,19 @@ def completed_tangent(q: Any, first: Any, size: Size) -> Any:
 
 
 class _Parts:
-    """u, s and v with as many columns as there are values."""
+    """u, v and the matrix of s, with as many columns as there are values."""
 
     def __init__(self, a: Any, out: Sequence[Any]) -> None:
-        self.u, self.s, self.v = out[0], out[1], adjoint(out[2])
         self.rows, self.columns = a.type.shape[-2:]
         self.size = dims.minimum(self.rows, self.columns)
-        self.whole = (self.u, self.v)
-        self.u = self._first(self.u)
-        self.v = self._first(self.v)
+        self.whole = (out[0], adjoint(out[2]))
+        self.u, self.v = map(self._first, self.whole)
+        self.a, self.s = a, out[1]
+
+    @cached_property
+    def values(self) -> Any:
+        """The diagonal matrix of s, as a function of a."""
+        return with_values(adjoint(self.u) @ self.a @ self.v, self.s)
 
     def _first(self, x: Any) -> Any:
         return x if x.type.shape[-1] == self.size else columns(x, None, self.size)
@@ -90,15 +93,14 @@ class _Parts:
             found.append(completed_cotangent(whole, g, self.size) if wider else g)
         return found[0], found[1]
 
-    def inverse(self) -> Any:
-        """1 / s, and 0 for 0."""
-        return inverse_where(OPS["not_equal"](self.s, 0), self.s)
+    def over_values(self, x: Any) -> Any:
+        """x[i, j] / s[j]; 0 over 0."""
+        twice = broadcast_to(2.0 * identity_like(self.values), shape=self.values.type.shape)
+        return x @ lyapunov(self.values, twice)
 
     def halves(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Half of x[i, j] / (s[j] - s[i]), and half of y[i, j] / (s[j] + s[i])."""
-        sums = as_row(self.s) + as_column(self.s)
-        over_sums = inverse_where(OPS["not_equal"](sums, 0), sums).astype(y.type.dtype)
-        return x * inverse_gaps(self.s).astype(x.type.dtype) * 0.5, y * over_sums * 0.5
+        return commutator_inverse(self.values, x) * 0.5, lyapunov(self.values, y) * 0.5
 
 
 def _outside(q: Any, x: Any) -> Any:
@@ -132,9 +134,9 @@ def _grad_svd(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
         inner = inner + select(on_diagonal(inner), as_row(gs).astype(inner.type.dtype))
     terms = [u @ inner @ adjoint(v)]
     if gu is not None and parts.rows != parts.size:
-        terms.append(scaled_columns(_outside(u, gu), parts.inverse()) @ adjoint(v))
+        terms.append(parts.over_values(_outside(u, gu)) @ adjoint(v))
     if gv is not None and parts.columns != parts.size:
-        terms.append(u @ adjoint(scaled_columns(_outside(v, gv), parts.inverse())))
+        terms.append(u @ adjoint(parts.over_values(_outside(v, gv))))
     return (total(terms),)
 
 
@@ -146,9 +148,9 @@ def _jvp_svd(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, 
     over_gaps, over_sums = parts.halves(inner + adjoint(inner), inner - adjoint(inner))
     du, dv = u @ (over_gaps + over_sums), v @ (over_gaps - over_sums)
     if parts.rows != parts.size:
-        du = du + scaled_columns(_outside(u, t @ v), parts.inverse())
+        du = du + parts.over_values(_outside(u, t @ v))
     if parts.columns != parts.size:
-        dv = dv + scaled_columns(_outside(v, adjoint(t) @ u), parts.inverse())
+        dv = dv + parts.over_values(_outside(v, adjoint(t) @ u))
     turned = [
         completed_tangent(whole, x, parts.size) if whole.type.shape[-1] != parts.size else x
         for whole, x in zip(parts.whole, (du, dv), strict=True)

@@ -4,7 +4,8 @@ Vectors are found up to a factor: a sign, or of complex ones a phase, which is L
 computed from them must not depend on it; their derivatives are those of vectors that do not turn
 their phase.  The derivative of a vector has a term for each other value, over the difference of
 the two.  There is none for values that are equal, or as near as rounding: the limit is taken as 0.
-So no derivative is NaN, and those of functions that do not tell equal values apart are right.
+So no derivative is NaN, and those of functions that do not tell equal values apart are right; of
+symmetric matrices to any order, since the quotients are solutions of equations (`commutators`).
 
 Half floats have too few digits for differences of values: callers compute in float32.
 """
@@ -18,6 +19,7 @@ import numpy as np
 
 from ..op import OPS, Operand, op
 from ..types import COMPLEX_OF, REAL_OF, Array, TensorType
+from .commutators import commutator_inverse, with_values
 from .matrices import (
     adjoint,
     check_square,
@@ -83,9 +85,9 @@ def inverse_gaps(w: Any) -> Any:
 # ------------------------------------------------------------------ of symmetric matrices
 
 
-def _between(x: Any, w: Any) -> Any:
-    """x[i, j] / (w[j] - w[i]), without the diagonal and what is between equal values."""
-    return x * inverse_gaps(w).astype(x.type.dtype)
+def _values(a: Any, w: Any, v: Any) -> Any:
+    """The diagonal matrix of eigenvalues, as a function of a."""
+    return with_values(adjoint(v) @ hermitian(a) @ v, w)
 
 
 def _eigh(a: Array) -> tuple[Array, Array]:
@@ -99,7 +101,7 @@ def _grad_eigh(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     if gv is None:
         return (hermitian(scaled_columns(v, gw) @ adjoint(v)),)
     turned = adjoint(v) @ gv
-    inner = _between((turned - adjoint(turned)) * 0.5, w)
+    inner = commutator_inverse(_values(a, w, v), (turned - adjoint(turned)) * 0.5)
     if gw is not None:
         inner = with_diagonal(inner, gw)
     return (hermitian(v @ inner @ adjoint(v)),)
@@ -108,7 +110,7 @@ def _grad_eigh(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
 def _jvp_eigh(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     w, v = out
     inner = adjoint(v) @ hermitian(tangents[0]) @ v
-    return real_diagonal(inner), v @ _between(inner, w)
+    return real_diagonal(inner), v @ commutator_inverse(_values(a, w, v), inner)
 
 
 def _batch_eigh(a: Any, batched: Sequence[bool]) -> Any:
@@ -172,7 +174,7 @@ def _eig(a: Array) -> tuple[Array, Array]:
     return w, v
 
 
-def _between_any(x: Any, w: Any, of_adjoint: bool) -> Any:
+def _between(x: Any, w: Any, of_adjoint: bool) -> Any:
     """x[i, j] / (w[j] - w[i]), or over the conjugate, of complex values."""
     inverse = inverse_gaps(w)
     return x * (conjugated(inverse) if of_adjoint else inverse)
@@ -190,7 +192,7 @@ def _grad_eig(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     if gv is None:
         inner = as_column(gw) * back
     else:
-        mixed = _between_any(back @ _across(v, gv), w, True)
+        mixed = _between(back @ _across(v, gv), w, True)
         inner = (mixed if gw is None else with_diagonal(mixed, gw)) @ back
     found = solve(v, inner, adjoint=True, strict=False)
     return (found if a.type.kind == "complex" else OPS["real"](found),)
@@ -199,7 +201,7 @@ def _grad_eig(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
 def _jvp_eig(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     w, v = out
     inner = solve(v, tangents[0].astype(v.type.dtype) @ v, adjoint=False, strict=False)
-    return diagonal_of(inner), _across(v, v @ _between_any(inner, w, False))
+    return diagonal_of(inner), _across(v, v @ _between(inner, w, False))
 
 
 def _batch_eig(a: Any, batched: Sequence[bool]) -> Any:
