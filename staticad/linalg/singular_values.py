@@ -43,7 +43,9 @@ def svd(x: Operand, /, full_matrices: bool = True, *, name: str | None = None) -
 
     The sign of a pair of vectors, of complex ones the phase, is LAPACK's, and so is the basis of
     what full_matrices adds: what is computed from vectors should not depend on it.  Terms of
-    derivatives that divide by the difference of equal values, or by a value of 0, count as 0.
+    derivatives that divide by the difference of equal values, or by a value of 0, count as 0.  So
+    second derivatives of sum(f(S)) lack what equal values do to each other, and those of vectors
+    what several values of 0 do.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
