@@ -66,7 +66,7 @@ def rms_norm(
     """x over the root of its mean square along `axis`, times gain plus bias (Zhang 2019).
 
     x: floats.  gain, bias: tensors that broadcast to x; None leaves them out.
-    epsilon is added to the mean square.
+    epsilon is added to the mean square, which may leave the range of the dtype.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -76,12 +76,8 @@ def rms_norm(
     """
     with asking("rms_norm", name):
         value, scale, shift = operands("rms_norm", x, gain, bias)
-        axes = dimensions.axes_of(axis, value.ndim)
-        small = number("epsilon", epsilon, least=0)
-        (wide,) = widened(value)
-        power = methods.mean(build("square", (wide,)), axes, True)
-        y = wide * build("rsqrt", (power + small,))
-        return result(renamed(fitted(scaled(y.astype(value.dtype), scale, shift), value), name))
+        y = normalized(value, dimensions.axes_of(axis, value.ndim), epsilon, center=False)
+        return result(renamed(fitted(scaled(y, scale, shift), value), name))
 
 
 def group_norm(
@@ -218,9 +214,9 @@ def weight_norm(
 # ------------------------------------------------------------------ parts
 
 
-def normalized(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    """x with mean 0 and variance 1 along axes."""
-    attributes = {"axis": axes, "epsilon": number("epsilon", epsilon, least=0)}
+def normalized(x: Any, axes: tuple[int, ...], epsilon: float, center: bool = True) -> Any:
+    """x with mean 0 and variance 1 along axes; without center with a mean square of 1."""
+    attributes = {"axis": axes, "epsilon": number("epsilon", epsilon, least=0), "center": center}
     return build("normalize", (x,), attributes)[0]
 
 

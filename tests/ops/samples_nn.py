@@ -98,5 +98,11 @@ SAMPLES: Table = {
             for axis in ((0,), (1, 2), (2,))
         ),
         *over(FLOATS, lambda d: Sample((normal(2, 5).astype(d),), {"axis": (1,), "epsilon": 1e-5})),
+        *(
+            Sample((normal(2, 3, 2),), {"axis": axis, "epsilon": 1e-5, "center": False})
+            for axis in ((0,), (1, 2))
+        ),
+        Sample((normal(0, 3),), {"axis": (1,), "epsilon": 1e-5, "center": False}),
+        Sample((np.zeros((2, 3)),), {"axis": (1,), "epsilon": 0.25, "center": False}),
     ],
 }

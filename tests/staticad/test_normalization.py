@@ -243,3 +243,44 @@ def test_a_batch_of_nothing_leaves_the_statistics(shape: tuple[Any, ...]) -> Non
         assert found.shape == (0, 3)
         np.testing.assert_array_equal(session.variables["norm/mean"], np.zeros(3))
         np.testing.assert_array_equal(session.variables["norm/variance"], np.ones(3))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-5])
+@pytest.mark.parametrize("scale", [1e-30, 1e-22, 1e-10, 1.0, 1e10, 1e19, 1e30, 1e38])
+@pytest.mark.parametrize("function", [nn.rms_norm, nn.layer_norm])
+def test_squares_that_leave_the_range(function: Any, scale: float, epsilon: float) -> None:
+    x = (np.array([[1, -2, 3, 0.5], [3, 3, 3, -3]]) * scale).astype(np.float32)
+    with sad.Graph() as graph:
+        given = sad.placeholder("float32", (2, "n"), name="x")
+        y = function(given, epsilon=epsilon)
+        weights = np.arange(8, dtype=np.float32).reshape(2, 4)
+        (g,) = sad.gradients(y, given, weights)
+    wide = x.astype(np.float64)
+    if function is nn.layer_norm:
+        wide = wide - wide.mean(1, keepdims=True)
+    length = np.sqrt((wide**2).mean(1, keepdims=True) + epsilon)
+    exact = wide / length
+    found, slope = run(graph, [y, g], {given: x})
+    np.testing.assert_allclose(found, exact, rtol=1e-5)
+    change = weights.astype(np.float64)
+    along = exact * (change * exact).mean(1, keepdims=True)
+    if function is nn.layer_norm:
+        change = change - change.mean(1, keepdims=True)
+    right = (change - along) / length
+    np.testing.assert_allclose(slope, right, rtol=1e-4, atol=1e-5 * np.abs(right).max())
+    (interpreted,) = interpret(graph, [y.id], (), {given.id: x}, {}, 0).values
+    np.testing.assert_array_equal(interpreted, found)
+
+
+def test_rms_norm_of_zeros_to_second_order() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (2, 3), name="x")
+        y = nn.rms_norm(x, epsilon=0.25)
+        (g,) = sad.gradients(y, x, np.ones((2, 3)))
+        (h,) = sad.gradients(sad.sum(g * g), x)
+    values = np.array([[0.0, 0, 0], [np.inf, np.nan, 1]])
+    y_, g_, h_ = run(graph, [y, g, h], {x: values})
+    np.testing.assert_array_equal(y_[0], 0)
+    np.testing.assert_array_equal(g_[0], 2)
+    np.testing.assert_array_equal(h_[0], 0)
+    assert np.isnan(y_[1][:2]).all()

@@ -11,6 +11,7 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
+from staticad_schema.ops.normalization import in_range
 from staticad_schema.types import Array, TensorType
 
 Function = Callable[..., Any]
@@ -102,17 +103,24 @@ def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> 
     axis, x_type = attributes["axis"], operands[0]
     count = x_type.dtype.type(math.prod(x_type.shape[a] for a in axis))
     epsilon = x_type.dtype.type(attributes["epsilon"])
+    center = attributes["center"]
+    meaning = _by_meaning("normalize", attributes, operands)
 
     def run(x: Array, out: Array, scale: Array) -> None:
-        _sum(x, axis, None, scale, True)
-        np.divide(scale, count, scale)
-        np.subtract(x, scale, out)
-        _sum(np.multiply(out, out), axis, None, scale, True)
+        distance = x
+        if center:
+            _sum(x, axis, None, scale, True)
+            np.divide(scale, count, scale)
+            distance = np.subtract(x, scale, out)
+        _sum(np.multiply(distance, distance), axis, None, scale, True)
         np.divide(scale, count, scale)
         np.add(scale, epsilon, scale)
+        if not in_range(scale).all():
+            meaning(x, out, scale)
+            return
         np.sqrt(scale, scale)
         np.divide(1, scale, scale)
-        np.multiply(out, scale, out)
+        np.multiply(distance, scale, out)
 
     return run
 
