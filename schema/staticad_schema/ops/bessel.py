@@ -49,6 +49,9 @@ def _iv(x: Array, n: int) -> Array:
     size = np.abs(x)
     value: Array = (special.i0, special.i1)[n](size) if n < 2 else special.iv(n, size)
     value = np.where(np.isinf(size), np.inf, value)
+    if n > 1:
+        # SciPy's is NaN of subnormal numbers.
+        value = np.where(size < 1e-300, 0.0, value)
     return np.copysign(value, x) if n % 2 else value
 
 
@@ -114,12 +117,19 @@ def _upwards(zero: Array, one: Array, x: Array, n: int) -> list[Array]:
     return found
 
 
+def _to_zero(x: Array, zero: Array, one: Array) -> tuple[Array, Array]:
+    """K_0 and K_1, also of the smallest numbers, of which SciPy's are infinite and NaN."""
+    tiny = (x > 0) & (x < 1e-300)
+    logarithm = math.log(2) - np.euler_gamma - np.log(x)
+    return np.where(tiny, logarithm, zero), np.where(tiny, 1 / x, one)
+
+
 def _kv(x: Array, n: int) -> Array:
     from scipy import special
 
     # Both zeros are the end of the positive numbers.
     x = x + 0.0
-    return _upwards(special.k0(x), special.k1(x), x, n)[n]
+    return _upwards(*_to_zero(x, special.k0(x), special.k1(x)), x, n)[n]
 
 
 def _kv_slope(x: Any, out: Any, *, n: int) -> Any:
@@ -139,7 +149,7 @@ def _kve(x: Array, n: int, order: int) -> Array:
     """The derivative of exp(x) kv(x)."""
     from scipy import special
 
-    zero, one = special.k0e(x), special.k1e(x)
+    zero, one = _to_zero(x, special.k0e(x), special.k1e(x))
     if order == 0:
         value: Array = one if n else zero
         return value

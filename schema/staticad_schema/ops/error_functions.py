@@ -13,7 +13,7 @@ import numpy as np
 
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import add, divide, multiply, negative, reciprocal, square
+from .arithmetic import add, divide, multiply, multiply_no_nan, negative, reciprocal, square
 from .comparison import equal, less
 from .exponential import exp
 from .in_double import check_order, in_double
@@ -107,7 +107,7 @@ def _hazard_slope(x: Any, out: Any) -> Any:
     # -out (x + out), whose sum cancels on the left.
     z = multiply(maximum(negative(x), 0.0), math.sqrt(0.5))
     left = multiply(divide(erfcx(z, order=1), erfcx(z)), -math.sqrt(0.5))
-    return negative(multiply(out, select(less(x, 0), left, add(x, out))))
+    return negative(multiply_no_nan(select(less(x, 0), left, add(x, out)), out))
 
 
 @in_double(_hazard, _hazard_slope)

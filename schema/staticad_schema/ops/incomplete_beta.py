@@ -15,11 +15,12 @@ import numpy as np
 
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import add, divide, multiply, negative, subtract
+from .arithmetic import add, divide, multiply, multiply_no_nan, negative, subtract
 from .asymptotics import HALF_LOG_TAU, LARGE, deviance, stirling_error
+from .comparison import equal, greater_equal, logical_and, logical_or
 from .gamma import betaln_meaning
 from .in_double import check_order, in_double
-from .pointwise import same
+from .pointwise import same, select
 from .polygamma import polygamma_meaning, step_meaning
 from .quadrature import half_line
 
@@ -155,11 +156,9 @@ def _density(a: Array, b: Array, x: Array, in_a: int, in_b: int) -> Array:
     """The derivative of x**(a - 1) (1 - x)**(b - 1) / beta(a, b)."""
     a, b, x = np.broadcast_arrays(a, b, x)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & np.isfinite(a) & np.isfinite(b)
-    found = np.where((x == 0) & (a > 1) | (x == 1) & (b > 1), 0.0, np.nan)
-    if not in_a and not in_b:
-        found = np.where((x == 0) & (a < 1) | (x == 1) & (b < 1), np.inf, found)
-        found = np.where((x == 0) & (a == 1), b, np.where((x == 1) & (b == 1), a, found))
-    found = np.where((a > 0) & (b > 0), found, np.nan)
+    found = np.where(x == 0, _edge(a, b, in_a, in_b), np.nan)
+    found = np.where(x == 1, _edge(b, a, in_b, in_a), found)
+    found = np.where((a >= 0) & (b >= 0), found, np.nan)
     p = Place(a[inside], b[inside], x[inside], 1 - x[inside])
     c = _with_logarithms(
         _cumulants(p.a, p.b, in_a, in_b), _logarithm(p.x, p.y), _logarithm(p.y, p.x)
@@ -170,16 +169,52 @@ def _density(a: Array, b: Array, x: Array, in_a: int, in_b: int) -> Array:
     return found
 
 
-def _density_in_x(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
-    rest = subtract(1, x)
-    slope = subtract(divide(subtract(a, 1), x), divide(subtract(b, 1), rest))
-    found = multiply(out, slope)
+def _edge(a: Array, b: Array, in_a: int, in_b: int) -> Array:
+    """The derivative of the density at x = 0: of x**(a - 1) log(x)**in_a gamma(a + b) / gamma(b),
+    which is also divided by gamma(a)."""
+    none = 0.0 if in_a == 0 else -np.inf * (-1) ** in_a
     if in_a:
-        below = beta_density(a, b, x, in_a=in_a - 1, in_b=in_b)
-        found = add(found, divide(multiply(below, float(in_a)), x))
+        one: Array | float = np.inf * (-1) ** in_a
+        few = one
+    elif in_b:
+        # The quotient of gammas grows ever slower in b, in a straight line for a = 1.
+        one, few = float(in_b == 1), -np.inf * (-1) ** in_b
+    else:
+        one, few = b, np.inf
+    found: Array = np.where(a > 1, 0.0, np.where(a == 1, one, np.where(a == 0, none, few)))
+    return found
+
+
+def _density_in_x(a: Any, b: Any, x: Any, out: Any, *, in_a: int, in_b: int) -> Any:
+    # At an end, where the density is 0 and a quotient infinite, by that of a parameter less.
+    start = logical_and(equal(x, 0), greater_equal(a, 1))
+    end = logical_and(equal(x, 1), greater_equal(b, 1))
+    at = select(logical_or(start, end), x, x.coerce(0.0))
+    none, rest = x.coerce(0.0), subtract(1, x)
+    rise = select(start, none, divide(subtract(a, 1), x))
+    fall = select(end, none, divide(subtract(b, 1), rest))
+    found = multiply_no_nan(subtract(rise, fall), out)
+    if in_a:
+        below = multiply(beta_density(a, b, x, in_a=in_a - 1, in_b=in_b), float(in_a))
+        found = add(found, select(start, none, divide(below, x)))
     if in_b:
-        below = beta_density(a, b, x, in_a=in_a, in_b=in_b - 1)
-        found = subtract(found, divide(multiply(below, float(in_b)), rest))
+        below = multiply(beta_density(a, b, x, in_a=in_a, in_b=in_b - 1), float(in_b))
+        found = subtract(found, select(end, none, divide(below, rest)))
+    orders = {"in_a": in_a, "in_b": in_b}
+    found = add(found, select(start, _times_sum(a, b, subtract(a, 1), b, at, **orders), none))
+    return subtract(found, select(end, _times_sum(a, b, a, subtract(b, 1), at, **orders), none))
+
+
+def _times_sum(a: Any, b: Any, c: Any, d: Any, x: Any, *, in_a: int, in_b: int) -> Any:
+    """The derivative of a + b - 1 times the density of c and d, which move with a and b."""
+    factor = subtract(add(a, b), 1)
+    found = multiply(factor, beta_density(c, d, x, in_a=in_a, in_b=in_b))
+    if in_a:
+        below = beta_density(c, d, x, in_a=in_a - 1, in_b=in_b)
+        found = add(found, multiply(below, float(in_a)))
+    if in_b:
+        below = beta_density(c, d, x, in_a=in_a, in_b=in_b - 1)
+        found = add(found, multiply(below, float(in_b)))
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import add, divide, multiply, negative, subtract
+from .arithmetic import add, divide, multiply, multiply_no_nan, negative, subtract
 from .asymptotics import (
     HALF_LOG_TAU,
     LARGE,
@@ -23,8 +23,9 @@ from .asymptotics import (
     log_minus_digamma,
     stirling_error,
 )
+from .comparison import equal, greater_equal, logical_and
 from .in_double import check_order, in_double
-from .pointwise import same
+from .pointwise import same, select
 from .polygamma import polygamma_meaning
 from .quadrature import half_line, powers
 
@@ -36,7 +37,10 @@ def _poisson(a: Array, x: Array) -> Array:
     from scipy import special
 
     small = np.minimum(a, LARGE)
-    direct = np.power(x, small) * np.exp(-x) / special.gamma(small + 1)
+    # In two equal factors: the power may overflow where the exponential vanishes.
+    part = np.power(np.minimum(x, 1e4), small / 2) * np.exp(-x / 2)
+    power = np.where(x > 500, np.square(part), np.power(x, small) * np.exp(-x))
+    direct = power / special.gamma(small + 1)
     large = np.maximum(a, LARGE)
     stirling = np.exp(-stirling_error(large) - deviance(large, x) - HALF_LOG_TAU) / np.sqrt(large)
     found: Array = np.where(a >= LARGE, stirling, direct)
@@ -56,21 +60,28 @@ def _density(a: Array, x: Array, order: int) -> Array:
         # Without the factor a: below 1 the power is large where the function is.
         small = np.minimum(a, LARGE)
         direct = np.power(x, small - 1) * np.exp(-x) / special.gamma(small)
-        value: Array = np.where(a >= LARGE, _poisson(a, x) * (a / x), direct)
-        value = np.where(np.isinf(x) | ((x == 0) & (a > 1)), 0.0, value)
+        weight = _poisson(a, x)
+        by_weight = np.where(weight == 0, 0.0, weight * (a / x))
+        far = (a >= LARGE) | (x > 500)
+        value: Array = np.where(a == 0, 0.0, np.where(far, by_weight, direct))
     else:
         y = powers(_cumulants(a, log_minus_digamma(x, a), order))
         value = _poisson(a, x) / x * (a * y[order] + order * y[order - 1])
-        value = np.where(np.isinf(x) | ((x == 0) & (a > 1)), 0.0, value)
-    return np.where((a < 0) | (x < 0) | np.isinf(a), np.nan, value)
+        # Of x**(a - 1) log(x)**order, which loses a factor where 1 / gamma(a) is 0.
+        value = np.where(x == 0, (-1) ** order * np.where(a == 0, -np.inf, np.inf), value)
+    value = np.where(np.isinf(x) | ((x == 0) & (a > 1)), 0.0, value)
+    return np.where((a < 0) | (x < 0) | np.isinf(a) | np.isnan(a + x), np.nan, value)
 
 
 def _density_in_x(a: Any, x: Any, out: Any, *, order: int) -> Any:
-    found = multiply(out, subtract(divide(subtract(a, 1), x), 1))
+    rise = multiply_no_nan(divide(subtract(a, 1), x), out)
     if order:
         below = gamma_density(a, x, order=order - 1)
-        found = add(found, divide(multiply(below, float(order)), x))
-    return found
+        rise = add(rise, divide(multiply(below, float(order)), x))
+    # At 0, where the density is 0 and the quotient infinite, by the density of a - 1.
+    start = logical_and(equal(x, 0), greater_equal(a, 1))
+    edge = gamma_density(subtract(a, 1), select(start, x, x.coerce(0.0)), order=order)
+    return subtract(select(start, edge, rise), out)
 
 
 def _density_in_a(a: Any, x: Any, out: Any, *, order: int) -> Any:
@@ -115,7 +126,9 @@ def _right(a: Array, x: Array, order: int) -> Array:
 
     slope, bend = x - a, x
     scale = 2 / (slope + np.sqrt(np.square(slope) + 2 * bend))
-    found: Array = -_poisson(a, x) * half_line(integrand, scale, a, x, start, *rest)
+    weight = _poisson(a, x)
+    integral = half_line(integrand, scale, a, x, start, *rest)
+    found: Array = np.where(weight == 0, 0.0, -weight * integral)
     return found
 
 

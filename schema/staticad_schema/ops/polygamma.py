@@ -66,7 +66,8 @@ def _cotangent(x: Array, order: int) -> Array:
     # cot near a half integer by the distance from it, which is exact.
     size = np.abs(offset)
     cot = np.where(size > 0.25, np.tan(math.pi * (0.5 - size)), 1 / np.tan(math.pi * size))
-    return math.pi**order * coefficients(np.copysign(cot, offset))
+    # Its powers may be infinite, but not the number that 0 is multiplied by.
+    return math.pi**order * coefficients(np.copysign(np.minimum(cot, 1e300), offset))
 
 
 @in_double(

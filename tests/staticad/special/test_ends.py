@@ -1,0 +1,125 @@
+"""Second derivatives at the ends of domains, and functions of the smallest and largest numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import staticad as sad
+from tests.staticad.running import run
+
+inf = np.inf
+special = sad.special
+
+
+def differentiated(f: Callable[..., Any], *point: float) -> tuple[Any, Any, Any]:
+    """The value, the gradient and the Hessian, each row of it backwards and forwards."""
+    with sad.Graph() as graph:
+        xs = [sad.placeholder("float64", (2,)) for _ in point]
+        y = f(*xs)
+        slopes = sad.gradients(y, xs)
+        rows = [sad.gradients(d, xs, unconnected="zero") for d in slopes]
+        ones = sad.ones_like(xs[0])
+        pushed = [[sad.jvp(d, [x], [ones])[0] for x in xs] for d in slopes]
+        still = [
+            s for d in slopes for s in sad.gradients(d, xs, [sad.zeros_like(d)], unconnected="zero")
+        ]
+    feeds = {x: np.full(2, p) for x, p in zip(xs, point, strict=True)}
+    flat = [y, *slopes, *(d for row in rows for d in row), *(d for row in pushed for d in row)]
+    found = [float(v[0]) for v in run(graph, [*flat, *still], feeds)]
+    n = len(point)
+    backwards, forwards = (np.reshape(found[k : k + n * n], (n, n)) for k in (1 + n, 1 + n + n * n))
+    np.testing.assert_allclose(backwards, forwards, rtol=1e-12)
+    assert not any(found[1 + n + 2 * n * n :])
+    return found[0], found[1 : 1 + n], backwards
+
+
+@pytest.mark.parametrize(
+    ("a", "expected"),
+    [(0.5, -inf), (1.0, -1.0), (1.5, inf), (2.0, 1.0), (3.0, 0.0), (20.0, 0.0)],
+)
+def test_the_slope_of_the_gamma_density_where_it_starts(a: float, expected: float) -> None:
+    for f, sign in ((special.gammainc, 1), (special.gammaincc, -1)):
+        _, _, hessian = differentiated(f, a, 0.0)
+        assert hessian[1, 1] == sign * expected
+        assert hessian[1, 0] == hessian[0, 1] == (-sign * inf if a <= 1 else 0)
+
+
+def test_the_third_derivative_where_the_gamma_density_starts() -> None:
+    for a, expected in ((1.0, 1.0), (2.0, -2.0), (3.0, 1.0), (4.0, 0.0)):
+        with sad.Graph() as graph:
+            x = sad.placeholder("float64", ())
+            y = special.gammainc(a, x)
+            for _ in range(3):
+                (y,) = sad.gradients(y, x)
+        assert run(graph, [y], {x: 0.0})[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (0.5, 0.5, -inf),
+        (1.0, 1.0, 0.0),
+        (1.0, 2.0, -2.0),
+        (1.5, 1.0, inf),
+        (2.0, 3.0, 12.0),
+        (2.0, 0.5, 0.75),
+        (3.0, 0.5, 0.0),
+    ],
+)
+def test_the_slope_of_the_beta_density_at_both_ends(a: float, b: float, expected: float) -> None:
+    _, _, start = differentiated(special.betainc, a, b, 0.0)
+    _, _, end = differentiated(special.betainc, b, a, 1.0)
+    np.testing.assert_allclose(start[2, 2], expected, rtol=1e-14)
+    np.testing.assert_allclose(end[2, 2], -expected, rtol=1e-14)
+    _, _, other = differentiated(special.betaincc, a, b, 0.0)
+    np.testing.assert_array_equal(other, -start)
+    in_b = inf if a < 1 else float(a == 1)
+    assert start[2, 0] == end[2, 1] == (-inf if a <= 1 else 0)
+    assert start[2, 1] == end[2, 0] == in_b
+
+
+def test_the_incomplete_gamma_function_of_huge_and_tiny_numbers() -> None:
+    for x in (1e160, 1e200, 1e300, inf):
+        value, slope, hessian = differentiated(special.gammainc, 2.0, x)
+        assert value == 1
+        assert not np.any(slope)
+        if x != inf:
+            assert not hessian.any()
+    _, slope, hessian = differentiated(special.gammainc, 10.0, 5e-324)
+    assert not np.any(slope)
+    assert not hessian.any()
+    # Where exp(-x) is almost 0 and the power is large.
+    _, slope, _ = differentiated(special.gammainc, 9.5, 740.0)
+    np.testing.assert_allclose(slope[1], 8.588948674860188e-303, rtol=1e-12)
+
+
+def test_bessel_functions_of_the_smallest_numbers() -> None:
+    for x in (5e-324, 1e-310, 1e-301):
+        value, slope, hessian = differentiated(special.i1, x)
+        np.testing.assert_allclose(value, x / 2, rtol=1e-15, atol=5e-324)
+        assert slope[0] == 0.5
+        np.testing.assert_allclose(hessian[0, 0], 0.375 * x, rtol=1e-8, atol=5e-324)
+        assert differentiated(special.i0, x)[2][0, 0] == 0.5
+        with np.errstate(over="ignore"):
+            inverse = 1 / np.float64(x)
+        for f in (special.k0, special.k0e):
+            value, slope, _ = differentiated(f, x)
+            np.testing.assert_allclose(value, 0.11593151565841245 - np.log(x), rtol=1e-15)
+            np.testing.assert_allclose(slope[0], -inverse, rtol=1e-15)
+        for f in (special.k1, special.k1e):
+            np.testing.assert_allclose(differentiated(f, x)[0], inverse, rtol=1e-15)
+        assert differentiated(lambda x: special.kn(3, x), x)[0] == inf
+
+
+def test_polygammas_beside_a_pole_are_infinite() -> None:
+    for n in range(1, 6):
+        assert differentiated(lambda x, n=n: special.polygamma(n, x), -5e-324)[0] == inf
+
+
+def test_the_normal_distribution_is_flat_far_away() -> None:
+    value, slope, hessian = differentiated(special.log_ndtr, inf)
+    assert (value, slope[0], hessian[0, 0]) == (0, 0, 0)
