@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from staticad_schema.errors import UsageError
 from staticad_schema.ops.matrices import check_matrix, check_square, identity_like
 from staticad_schema.ops.pointwise import conjugated
+from staticad_schema.ops.triangular import system
 from staticad_schema.sites import asking
 from staticad_schema.types import WIDENED, DType
 
@@ -170,6 +171,7 @@ def cho_factor(a: Operand, lower: bool = False, *, name: str | None = None) -> C
 def cholesky_factor(asked: str, x: Operand, lower: bool, name: str | None) -> Tensor:
     """The lower triangular factor, or its conjugate transpose."""
     a, dtype = precise(asked, x)
+    check_square(a.type)
     if lower:
         return _finished(lambda label: build("cholesky", (a,), label=label), dtype, name)
     upper = conjugated(methods.matrix_transpose(build("cholesky", (a,))))
@@ -202,6 +204,7 @@ def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None
         below = flag("lower", given[1])
 
         def solution(x: Any, label: str | None) -> Any:
+            system(factor.type, x.type)
             # First by the lower factor, which may be the adjoint of the given one.
             half = _triangular(factor, x, below, False, not below, not below)
             return _triangular(factor, half, below, False, below, below, label)

@@ -20,7 +20,7 @@ from ..numbers import as_array
 from ..operands import Operand, graph_of, result, tensor
 from ..options import flag
 from ..tensor import Tensor
-from .draws import between_0_and_1, integer_dtype, parameter, random_bits
+from .draws import between_0_and_1, fitted, integer_dtype, parameter, random_bits
 from .families import standard_gumbel
 
 _ASCENDING = {"axis": 0, "descending": False}
@@ -66,7 +66,7 @@ def categorical(
         size = given.shape[:-1] if shape is None else dimensions.shape_of(shape)
         full = (*size, given.shape[-1])
         if shape is not None:
-            given = build("broadcast_to", (given,), {"shape": full})
+            given = fitted(given, full)
         scores = given + standard_gumbel(graph, full, name)
         best = build("argmax", (scores,), {"axis": len(full) - 1, "keepdims": False})
         return result(renamed(best.astype(wanted), name))

@@ -15,6 +15,7 @@ from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError
 from staticad_schema.handle import WEAK, Handle
 from staticad_schema.op import OPS
+from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.types import (
     BFLOAT16,
     FLOAT16,
@@ -138,7 +139,13 @@ def parameter(graph: Graph, value: Operand, dtype: DType, shape: Any = None) -> 
     found = given.astype(dtype)
     if shape is None or not found.type.shape:
         return found
-    return build("broadcast_to", (found,), {"shape": tuple(shape)})
+    return fitted(found, tuple(shape))
+
+
+def fitted(x: Any, shape: tuple[Size, ...]) -> Any:
+    """A tensor broadcast to a shape.  Raises ShapeError."""
+    check_broadcast(x.type.shape, shape)
+    return build("broadcast_to", (x,), {"shape": shape})
 
 
 def within(

@@ -17,7 +17,7 @@ from ..building import build, renamed
 from ..graph import Graph
 from ..operands import Operand, result
 from ..tensor import Tensor
-from .draws import begin, between_0_and_1, located, part, standard_normal, within
+from .draws import begin, between_0_and_1, fitted, located, part, standard_normal, within
 
 
 def gamma(
@@ -156,7 +156,7 @@ def dirichlet(
         if not given.ndim:
             raise ShapeError("alpha is no vector", expected="a vector", found=given.describe())
         full = (*size, given.shape[-1])
-        given = build("broadcast_to", (given,), {"shape": full})
+        given = fitted(given, full)
         x = _log_gamma(graph, given, full, name)
         chosen = build("softmax", (x,), {"axis": len(full) - 1})
         return result(renamed(chosen.astype(wanted), name))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ShapeError
+from staticad_schema.ops.matrices import check_square
 from staticad_schema.sites import asking
 from staticad_schema.types import WIDENED
 
 from ..building import build, renamed
 from ..operands import Operand, result
 from ..tensor import Tensor
-from .draws import begin, parameter, standard_normal
+from .draws import begin, fitted, parameter, standard_normal
 
 
 def multivariate_normal(
@@ -41,7 +42,7 @@ def multivariate_normal(
             raise ShapeError(
                 "cov is no matrix", expected="a square matrix", found=matrix.describe()
             )
-        full = (*size, matrix.shape[-1])
+        full = (*size, check_square(matrix.type, "cov"))
         factor = build("cholesky", (matrix,))
         z = standard_normal(graph, full, working, name)
         if matrix.ndim == 2:
@@ -51,5 +52,5 @@ def multivariate_normal(
             product = factor @ column
             x = build("reshape", (product,), {"shape": product.shape[:-1]})
         # Leading axes of cov beyond shape do not fit.
-        x = build("broadcast_to", (x,), {"shape": full}) + parameter(graph, mean, working, full)
+        x = fitted(x, full) + parameter(graph, mean, working, full)
         return result(renamed(x.astype(wanted), name))

@@ -22,6 +22,7 @@ def of(*shape: Any, dtype: str = "float32") -> sad.Tensor:
 
 
 MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
+    "cho_factor of a rectangle": (ValueError, "square", lambda: LINALG.cho_factor(of(2, 3))),
     "solve a rectangle": (ValueError, "not square", lambda: LINALG.solve(of(3, 2), of(3))),
     "solve a vector": (ValueError, "no matrix", lambda: LINALG.solve(of(3), of(3))),
     "solve for other rows": (ValueError, "differ in size", lambda: LINALG.solve(of(3, 3), of(4))),
@@ -109,6 +110,8 @@ def test_a_mistake(name: str) -> None:
         mistake()
     assert text in str(caught.value)
     check_parts(caught.value, mistake)
+    # The function that was asked, not an op that it is made of.
+    assert str(caught.value).split(":")[0] in mistake.__code__.co_names
 
 
 # ------------------------------------------------------------------ at run time

@@ -13,6 +13,7 @@ from typing import Any
 from staticad_schema.errors import ArgumentError
 from staticad_schema.handle import Handle, floating
 from staticad_schema.ops.checks import check_kind
+from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.types import FLOATING
 
 from ...building import build
@@ -23,6 +24,16 @@ HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
 
 def operands(function: str, *values: Operand) -> tuple[Any, ...]:
+    """Tensors of one dtype of floats that broadcast; integers become float32.
+
+    Raises GraphError.
+    """
+    made = floats(function, *values)
+    broadcast_shapes(x.type.shape for x in made)
+    return made
+
+
+def floats(function: str, *values: Operand) -> tuple[Any, ...]:
     """Tensors of one dtype of floats; integers become float32.  Raises GraphError."""
     made = floating(*tensors(f"random.logpdf.{function}", *values))
     check_kind(FLOATING, *(x.type for x in made))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from staticad_schema.errors import ShapeError
+from staticad_schema.ops.checks import agree
+from staticad_schema.ops.matrices import check_square
+from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
 
 from ...building import build, renamed
 from ...operands import Operand, result
 from ...ops.diagonals import diagonal
 from ...tensor import Tensor
-from .support import HALF_LOG_TAU, above, bounded, log, operands, supported
+from .support import HALF_LOG_TAU, above, bounded, floats, log, operands, supported
 
 
 def dirichlet(x: Operand, alpha: Operand, *, name: str | None = None) -> Tensor:
@@ -59,13 +62,17 @@ def multivariate_normal(
     np.float32(-2.403)
     """
     with asking("random.logpdf.multivariate_normal", name):
-        point, middle, matrix = operands("multivariate_normal", x, mean, cov)
+        point, middle, matrix = floats("multivariate_normal", x, mean, cov)
         if matrix.ndim < 2:
             raise ShapeError(
                 "cov is no matrix", expected="a square matrix", found=matrix.describe()
             )
+        size = check_square(matrix.type, "cov")
+        vectors = broadcast_shapes((point.type.shape, middle.type.shape))
         rest = point - middle
         _check_vectors(rest)
+        agree(size, vectors[-1], "cov and the vectors")
+        broadcast_shapes((vectors[:-1], matrix.type.shape[:-2]))
         factor = build("cholesky", (matrix,))
         column = build("reshape", (rest,), {"shape": (*rest.shape, 1)})
         attributes = {"lower": True, "adjoint": False, "unit_diagonal": False, "strict": False}

@@ -96,6 +96,8 @@ def test_mistakes_are_told_in_four_parts(name: str) -> None:
     with sad.Graph(seed=0), pytest.raises(kind, match=words or None) as caught:
         mistake()
     check_parts(caught.value, mistake)
+    # The sampler, not an op that it is made of.
+    assert str(caught.value).startswith("random."), str(caught.value)
 
 
 def test_mistakes_of_runs() -> None:
