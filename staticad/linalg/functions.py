@@ -6,24 +6,24 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.errors import ShapeError
-from staticad_schema.handle import floating
 from staticad_schema.ops.checks import check_kind
 from staticad_schema.ops.matrices import identity_like
 from staticad_schema.sites import asking
-from staticad_schema.types import NUMERIC
+from staticad_schema.types import NUMERIC, WIDENED
 
 from .. import dimensions
 from ..building import build, renamed
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
-from .precision import applied, precise
+from .precision import applied, precise, rounded
 
 
 def matrix_power(x: Operand, /, n: int, *, name: str | None = None) -> Tensor:
     """The product of n times the same square matrix, of each one of a stack.
 
     x: [..., n, n].  n: 0 gives identity matrices; below 0, powers of the inverse.  Integers stay
-    so, but for n below 0 count as float32.  Products are made by repeated squaring.
+    so, but for n below 0 count as float32; half floats compute in it.  Products are made by
+    repeated squaring.
 
     Raises ShapeError for a matrix that is not square; for n below 0 the run raises ExecutionError
     for a singular one.
@@ -38,8 +38,9 @@ def matrix_power(x: Operand, /, n: int, *, name: str | None = None) -> Tensor:
     with asking("matrix_power", name):
         value: Any = tensor("matrix_power", x)
         count = dimensions.integer(n)
-        if count < 0:
-            (value,) = floating(value)
+        dtype = value.type.dtype
+        if count < 0 or dtype in WIDENED:
+            value, dtype = precise("matrix_power", value)
         check_kind(NUMERIC, value.type)
         if value.type.ndim < 2 or dims.same_size(*value.type.shape[-2:]) is False:
             raise ShapeError(
@@ -47,7 +48,7 @@ def matrix_power(x: Operand, /, n: int, *, name: str | None = None) -> Tensor:
                 expected="as many rows as columns",
                 found=value.describe(),
             )
-        return result(renamed(_power(value, count), name))
+        return result(renamed(rounded(_power(value, count), dtype), name))
 
 
 def _power(x: Any, count: int) -> Any:

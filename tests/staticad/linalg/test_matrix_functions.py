@@ -109,6 +109,20 @@ def test_half_floats_compute_in_single_precision(dtype: str) -> None:
     np.testing.assert_array_equal(result, linalg.expm(wide.astype(np.float32)).astype(result.dtype))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 5])
+def test_powers_of_half_floats_are_rounded_once(dtype: str, n: int) -> None:
+    with sad.Graph() as graph:
+        x = sad.constant(positive(3, 3).astype(np.float16)).astype(dtype)
+        y = sad.linalg.matrix_power(x, n, name="power")
+        (dx,) = sad.gradients(sad.sum(y), x, unconnected="zero")
+    assert (y.dtype.name, dx.dtype.name) == (dtype, dtype)
+    wide, power = sad.Session(graph).run([x, "power"])
+    exact = np.linalg.matrix_power(wide.astype(np.float64), n)
+    step = {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+    np.testing.assert_allclose(power.astype(np.float64), exact, rtol=1.02 * step, atol=1e-3 * step)
+
+
 # ------------------------------------------------------------------ derivatives
 
 
