@@ -66,8 +66,8 @@ def declared(x: Any, shape: Shape) -> Any:
 def pairs(x: Any, s: Any, axes: Any) -> list[tuple[int, Length]]:
     """Axes and the sizes that they are to have, in the caller's order.
 
-    s: one size an axis, of which None and -1 keep the axis as it is.  axes: all if None; but the
-    last ones if there is an s.  Raises ShapeError.
+    s: one size an axis, None for the usual one, -1 for as many as x has.
+    axes: all if None; but the last ones if there is an s.  Raises ShapeError.
     """
     ndim = x.type.ndim
     sizes = None if s is None else list(s) if isinstance(s, tuple | list) else [s]
@@ -87,8 +87,11 @@ def pairs(x: Any, s: Any, axes: Any) -> list[tuple[int, Length]]:
         raise ShapeError(
             "not one size an axis", expected=f"{len(chosen)} sizes", found=f"{s!r:.80}"
         )
-    kept = [None if isinstance(n, int | np.integer) and n == -1 else n for n in sizes]
-    return list(zip(chosen, kept, strict=True))
+    shape = x.type.shape
+    return [
+        (axis, shape[axis] if isinstance(n, int | np.integer) and n == -1 else n)
+        for axis, n in zip(chosen, sizes, strict=True)
+    ]
 
 
 def real(asked: str, x: Any) -> Any:

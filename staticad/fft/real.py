@@ -101,7 +101,8 @@ def irfftn(
 ) -> Tensor:
     """The inverse of `rfftn`: `ifft` along all but the last of several axes, then `irfft`.
 
-    s: the sizes of the result, as in `fftn`; the last one is 2 (m - 1) by default.
+    s: the sizes of the result, as in `fftn`: of -1 as many as x has.  The last one is 2 (m - 1) by
+    default.
 
     >>> import staticad as sad
     >>> with sad.Graph():

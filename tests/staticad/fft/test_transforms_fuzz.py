@@ -54,7 +54,8 @@ def several_axes(draw: Any) -> tuple[str, Array, dict[str, Any]]:
     x = array(draw, shape, tuple(d for d in DTYPES if name not in REAL or d[0] != "c"))
     axes = draw(st.permutations(range(-x.ndim, 0)))
     axes = axes[: 2 if two else draw(st.integers(1, x.ndim))]
-    s = draw(st.none() | st.lists(st.integers(1, 9), min_size=len(axes), max_size=len(axes)))
+    sizes = st.lists(st.just(-1) | st.integers(1, 9), min_size=len(axes), max_size=len(axes))
+    s = draw(st.none() | sizes)
     if name.startswith("irfft") and s is None and x.shape[axes[-1]] == 1:
         s = [3] * len(axes)
     return name, x, {"s": s, "axes": tuple(axes), "norm": draw(st.sampled_from(NORMS))}
