@@ -2,9 +2,9 @@
 
 python -m benchmarks.special_accuracy [--points N] [NAME ...]
 
-Without names it writes docs/special-accuracy.md.  An error is counted in units in the last place,
-and by the condition number: the sum over the operands of abs(x f'(x) / f(x)), which is what
-the rounding of the operands alone makes of their last place.
+It writes docs/special-accuracy.md; with names, only the rows of these.  An error is counted in
+units in the last place, and by the condition number: the sum over the operands of
+abs(x f'(x) / f(x)), which is what the rounding of the operands alone makes of their last place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import mpmath as mp
 import numpy as np
 
-from benchmarks.special_functions import FUNCTIONS, Function
+import staticad as sad
+from benchmarks.special_functions import COMPOSED, FUNCTIONS, Function
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.types import Array, TensorType
@@ -61,7 +62,14 @@ def spread(rng: np.random.Generator, low: float, high: float, count: int) -> Arr
 
 
 def here(function: Function, columns: list[Array]) -> Array:
-    """The op's meaning of the operands."""
+    """The op's meaning of the operands; what is no op is run."""
+    if function.op not in OPS:
+        with sad.Graph() as graph:
+            xs = [sad.placeholder(c.dtype, c.shape) for c in columns]
+            y = COMPOSED[function.op](*xs)
+        with sad.Session(graph) as session:
+            value: Array = session.run(y, dict(zip(xs, columns, strict=True)))
+            return value
     definition = OPS[function.op]
     complete = definition.attributes(function.attributes)
     types = definition.output_types([TensorType(c.dtype, c.shape) for c in columns], complete)
@@ -122,8 +130,8 @@ def measure(
         return own, judge(function, columns, exact, np.asarray(theirs(*columns)))
 
 
-def page(count: int) -> str:
-    """docs/special-accuracy.md."""
+def page(count: int, rows: list[str]) -> str:
+    """docs/special-accuracy.md, of such rows."""
     lines = [
         "<!-- Written by `python -m benchmarks.special_accuracy`. -->",
         "",
@@ -139,16 +147,24 @@ def page(count: int) -> str:
         "| function | domain | ulp | share | SciPy's ulp | its share | |",
         "| --- | --- | ---: | ---: | ---: | ---: | --- |",
     ]
-    with ProcessPoolExecutor() as pool:
-        measured = list(pool.map(measure, FUNCTIONS, [count] * len(FUNCTIONS)))
-    for name, (own, theirs) in zip(FUNCTIONS, measured, strict=True):
-        domain = "; ".join(
-            " × ".join(f"{low:g} … {high:g}" for low, high in box) for box in FUNCTIONS[name].boxes
-        )
-        cells = [f"`{name}`", domain, *numbers(own), *(numbers(theirs) if theirs else ("", ""))]
-        cells.append("SciPy is worse" if theirs and theirs.share > max(1.0, own.share) else "")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *rows]) + "\n"
+
+
+def row(name: str, count: int) -> str:
+    """A function's row."""
+    own, theirs = measure(name, count)
+    domain = "; ".join(
+        " × ".join(f"{low:g} … {high:g}" for low, high in box) for box in FUNCTIONS[name].boxes
+    )
+    cells = [f"`{name}`", domain, *numbers(own), *(numbers(theirs) if theirs else ("", ""))]
+    cells.append("SciPy is worse" if theirs and theirs.share > max(1.0, own.share) else "")
+    return "| " + " | ".join(cells) + " |"
+
+
+def written() -> dict[str, str]:
+    """The rows of the page by their names."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
+    return {line.split("`")[1]: line for line in lines if line.startswith("| `")}
 
 
 def numbers(measured: Measured) -> tuple[str, str]:
@@ -158,15 +174,17 @@ def numbers(measured: Measured) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Measure the named functions, or write the page."""
+    """Measure functions and write the page."""
     parser = argparse.ArgumentParser(description="Measure the errors of special functions.")
     parser.add_argument("names", nargs="*", choices=[[], *FUNCTIONS], metavar="NAME")
     parser.add_argument("--points", type=int, default=10_000)
     options = parser.parse_args()
-    if not options.names:
-        PAGE.write_text(page(options.points), encoding="utf-8")
-    for name in options.names:
-        print(name, *measure(name, options.points))
+    names = options.names or list(FUNCTIONS)
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(row, names, [options.points] * len(names)))
+    rows = {**written(), **dict(zip(names, found, strict=True))}
+    kept = [rows[name] for name in FUNCTIONS if name in rows]
+    PAGE.write_text(page(options.points, kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import mpmath as mp
+import numpy as np
 from scipy import special
+
+import staticad as sad
 
 Range = tuple[float, float]
 
 
 class Function(NamedTuple):
-    """An op with attributes, mpmath's and SciPy's function, and boxes that make up the domain."""
+    """An op with attributes, or a name of COMPOSED; mpmath's and SciPy's function, and boxes that
+    make up the domain."""
 
     op: str
     attributes: dict[str, Any]
@@ -232,6 +236,27 @@ def _zeta(order: int) -> Callable[[Any, Any], Any]:
     return exact
 
 
+def _logsumexp(*x: Any) -> Any:
+    top = max(x)
+    return top + mp.log(sum(mp.exp(t - top) for t in x))
+
+
+def _stacked(f: Callable[..., Any], stack: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *x: f(stack(x), axis=0)
+
+
+def _first(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *x: f(*x)[0]
+
+
+COMPOSED: dict[str, Callable[..., Any]] = {
+    "ndtr": sad.special.ndtr,
+    "entr": sad.special.entr,
+    "logsumexp of 3": _stacked(sad.special.logsumexp, sad.stack),
+    "softmax of 3": _first(_stacked(sad.special.softmax, sad.stack)),
+}
+"""Functions that are several ops, or are of several numbers."""
+
 _SHAPES = ((0.01, 1e3), (0.01, 1e3))
 _BOX_GAMMA = (
     ((0.01, 5.0), (1e-3, 20.0)),
@@ -253,10 +278,11 @@ FUNCTIONS: dict[str, Function] = {
     "erfcinv": _of("erfcinv", _erfcinv, special.erfcinv, (1e-300, 1.0), (1.0, 1.9999)),
     "log_ndtr": _of("log_ndtr", _log_ndtr, special.log_ndtr, (-50.0, 10.0), (-1e4, -1.0)),
     "log_ndtr'": _of("normal_hazard", _hazard, None, (-50.0, 30.0)),
+    "ndtr": _of("ndtr", _ndtr, special.ndtr, (-37.0, 8.0)),
     "ndtri": _of("ndtri", _ndtri, special.ndtri, (1e-300, 0.5), (0.01, 0.9999)),
     "gammaln": _of(
-        "gammaln", mp.loggamma, special.gammaln,
-        (1e-10, 1.0), (1.0, 200.0), (10.0, 1e10),
+        "gammaln", lambda x: mp.loggamma(x).real, special.gammaln,
+        (1e-10, 1.0), (1.0, 200.0), (10.0, 1e10), (-50.0, 0.0),
     ),
     "gamma": _of("gamma", mp.gamma, special.gamma, (1e-10, 10.0), (0.1, 170.0), (-50.0, 0.0)),
     "digamma": _of(
@@ -335,7 +361,7 @@ FUNCTIONS: dict[str, Function] = {
     },
     "zeta": _of("zeta", _zeta(0), special.zeta, ((1.01, 60.0), (1e-3, 1e3))),
     "zeta by s": _of("zeta", _zeta(1), None, ((1.01, 60.0), (1e-3, 1e3)), order=1),
-    "expi": _of("expi", _expi, special.expi, (-50.0, 50.0), (1e-10, 1.0), (1.0, 700.0)),
+    "expi": _of("expi", _expi, special.expi, (-700.0, 50.0), (1e-10, 1.0), (1.0, 700.0)),
     "exp1": _of("exp1", mp.e1, special.exp1, (1e-10, 1.0), (0.1, 700.0)),
     "exprel": _of(
         "exprel", lambda x: mp.expm1(x) / x, special.exprel, (-50.0, 50.0), (1e-10, 1.0)
@@ -355,6 +381,15 @@ FUNCTIONS: dict[str, Function] = {
     "log_expit": _of(
         "log_sigmoid", lambda x: -mp.log1p(mp.exp(-x)), special.log_expit, (-700.0, 700.0)
     ),
+    "entr": _of("entr", lambda x: -x * mp.log(x), special.entr, (1e-280, 1.0), (0.01, 1e3)),
     "rel_entr": _of("rel_entr", _rel_entr, special.rel_entr, _SHAPES, ((0.99, 1.01), (0.99, 1.01))),
     "kl_div": _of("kl_div", _kl_div, special.kl_div, _SHAPES, ((0.99, 1.01), (0.99, 1.01))),
+    "logsumexp of 3": _of(
+        "logsumexp of 3", _logsumexp, _stacked(special.logsumexp, np.stack),
+        ((-700.0, 700.0),) * 3, ((-5.0, 5.0),) * 3,
+    ),
+    "softmax of 3": _of(
+        "softmax of 3", lambda *x: mp.exp(x[0] - _logsumexp(*x)),
+        _first(_stacked(special.softmax, np.stack)), ((-300.0, 300.0),) * 3, ((-5.0, 5.0),) * 3,
+    ),
 }  # fmt: skip
