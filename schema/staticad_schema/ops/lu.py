@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dims
-from ..op import Operand, op
+from ..op import OPS, Operand, op
 from ..types import INT64, TensorType
 from .lapack import factors
-from .matrices import adjoint, check_matrix, lower_part, upper_part
-from .pointwise import total
+from .matrices import adjoint, check_matrix, identity_like, lower_part, upper_part
+from .pointwise import select, total
 from .shape import reshape
 from .slicing import pad, slice_
 from .sort import sort
 from .take import take_along_axis
-from .triangular import solve_triangular
+from .triangular import solve_triangular, unused
 
 
 def rows_in_order(x: Any, permutation: Any, back: bool = False) -> Any:
@@ -90,6 +90,8 @@ def _grad_lu(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     #   d lower = lower tril(F inverse(upper), -1),  d upper = F - tril(F inverse(upper), -1) upper
     parts = _Parts(a, out)
     of_lower, of_upper = g[0], g[1]
+    skipped = unused(parts.square, (of_lower, of_upper))
+    parts.square = OPS["where"](skipped, identity_like(parts.square), parts.square)
     mixed, below = [], None
     if of_lower is not None:
         first = _rows(of_lower, None, parts.inner) if parts.tall else of_lower
@@ -110,7 +112,7 @@ def _grad_lu(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
         if below is not None:
             whole = ((0, 0),) * (found.type.ndim - 2)
             found = found + pad(below, widths=(*whole, (parts.inner, 0), (0, 0)), value=0.0)
-    return (rows_in_order(found, parts.permutation, back=True),)
+    return (rows_in_order(select(~skipped, found), parts.permutation, back=True),)
 
 
 def _jvp_lu(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any, None, None]:

@@ -14,11 +14,19 @@ import numpy as np
 from .. import dims
 from ..op import OPS, Operand, op
 from ..types import Array, TensorType
-from .matrices import adjoint, check_matrix, factorized, lower_part, on_diagonal, upper_part
+from .matrices import (
+    adjoint,
+    check_matrix,
+    factorized,
+    identity_like,
+    lower_part,
+    on_diagonal,
+    upper_part,
+)
 from .pointwise import select, total
 from .singular import columns, completed_cotangent, completed_tangent, rows
 from .slicing import concat, pad
-from .triangular import solve_triangular
+from .triangular import solve_triangular, unused
 
 
 def _qr(a: Array, *, complete: bool) -> tuple[Array, ...]:
@@ -55,6 +63,10 @@ class _Parts:
         self.r = self.first(top)
         self.below = whole_r.type.shape[-2] - self.size
 
+    def without(self, unused: Any) -> None:
+        """Put an identity in place of the triangles that are not used."""
+        self.r = OPS["where"](unused, identity_like(self.r), self.r)
+
     def first(self, x: Any) -> Any:
         """The columns of a matrix like a that the triangle belongs to."""
         return columns(x, None, self.size) if self.wide else x
@@ -69,6 +81,8 @@ def _grad_qr(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     # C + adjoint(C) with half its diagonal, and d q = da inverse(r) - q T.  The other columns of r
     # are adjoint(q) times those of a.
     parts = _Parts(a, out)
+    skipped = unused(parts.r, g)
+    parts.without(skipped)
     q, (gq, gr) = parts.q, g
     if gq is not None and parts.completed:
         gq = completed_cotangent(parts.whole, gq, parts.size)
@@ -88,7 +102,7 @@ def _grad_qr(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     )
     above = upper_part(inner, 1)
     mixed = total([gq, q @ (above + adjoint(above) + _real_diagonal(inner))])
-    found = _over(mixed, parts.r, True)
+    found = select(~skipped, _over(mixed, parts.r, True))
     if not parts.wide:
         return (found,)
     if rest is None:

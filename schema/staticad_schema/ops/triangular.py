@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..op import Operand, each, op
+from ..op import OPS, Operand, each, op
 from ..shapes import broadcast_shapes
 from ..types import Array, TensorType
 from .checks import agree, same_dtype
 from .contract import matmul_no_nan
 from .lapack import first_zero, substituted
-from .matrices import adjoint, check_matrix, check_square, lower_part, singular, upper_part
+from .matrices import (
+    adjoint,
+    check_matrix,
+    check_square,
+    lower_part,
+    on_diagonal,
+    singular,
+    upper_part,
+)
 from .shape import aligned
 
 
@@ -38,6 +46,27 @@ def matrix_cotangent(x: Any, g: Any, of_adjoint: bool) -> Any:
 def matrix_tangent(x: Any, t: Any, of_adjoint: bool) -> Any:
     """What a tangent of a adds to that of b."""
     return -((adjoint(t) if of_adjoint else t) @ x)
+
+
+def unused(triangle: Any, g: Sequence[Any]) -> Any:
+    """Which square triangles of a stack have a 0 on the diagonal and no cotangent of their factors;
+    bools [..., 1, 1].
+
+    A rule that divides by the triangle takes no part in them, to any order: 0 times the infinite
+    would be NaN in the derivatives of the rule.
+    """
+
+    def over(reduction: str, x: Any) -> Any:
+        return OPS[reduction](x, axis=(x.type.ndim - 2, x.type.ndim - 1), keepdims=True)
+
+    def zero(x: Any) -> Any:
+        return OPS["equal"](x, x.coerce(0.0))
+
+    found = over("any", on_diagonal(triangle) & zero(triangle))
+    for x in g:
+        if x is not None:
+            found = found & over("all", zero(x))
+    return found
 
 
 def _solve_triangular(
