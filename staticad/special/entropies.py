@@ -140,6 +140,8 @@ def _weighted(x: Any, w: Any, axis: Axis, keepdims: bool) -> Any:
     if any(counted.type.shape[k] == 0 for k in dimensions.axes_of(axis, counted.type.ndim)):
         return methods.reduce("logsumexp", counted, axis, keepdims)
     top = methods.reduce("max", counted, axis, True)
+    # Of nothing but -inf the logarithm is that of 0, and does not depend on them.
+    nothing = build("equal", (top, -math.inf))
     top = build("where", (build("isfinite", (top,)), top, top.coerce(0.0)))
     top = build("stop_gradient", (top,))
     apart = x - top
@@ -147,7 +149,8 @@ def _weighted(x: Any, w: Any, axis: Axis, keepdims: bool) -> Any:
     highest = math.log(np.finfo(x.type.dtype).max) - 1
     apart = build("where", (without, build("minimum", (apart, highest)), apart))
     total = methods.reduce("sum", w * build("exp", (apart,)), axis, True)
-    found = build("log", (total,)) + top
+    logarithm = build("log", (build("where", (nothing, total.coerce(1.0), total)),))
+    found = build("where", (nothing, total.coerce(-math.inf), logarithm + top))
     if keepdims:
         return found
     axes = dimensions.axes_of(axis, found.type.ndim)

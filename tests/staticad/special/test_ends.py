@@ -123,3 +123,20 @@ def test_polygammas_beside_a_pole_are_infinite() -> None:
 def test_the_normal_distribution_is_flat_far_away() -> None:
     value, slope, hessian = differentiated(special.log_ndtr, inf)
     assert (value, slope[0], hessian[0, 0]) == (0, 0, 0)
+
+
+def test_weighted_sums_of_nothing_are_constant() -> None:
+    x = np.array([[-inf, -inf, -inf], [-inf, 2.0, 1.0], [1.0, 1.0, 5.0]])
+    weights = np.array([[1.0, 2.0, 0.0], [1.0, 2.0, 0.0], [1.0, 1.0, 0.0]])
+    with sad.Graph() as graph:
+        xs = [sad.placeholder("float64", (None, 3)) for _ in range(2)]
+        y = special.logsumexp(xs[0], axis=-1, b=xs[1])
+        in_x, in_b = sad.gradients(y, xs)
+        (second,) = sad.gradients(in_x, xs[0])
+        (pushed,) = sad.jvp(y, [xs[0]], [sad.ones_like(xs[0])])
+    found = run(graph, [y, in_x, in_b, second, pushed], dict(zip(xs, (x, weights), strict=True)))
+    np.testing.assert_allclose(found[0], [-inf, 2 + np.log(2), 1 + np.log(2)], rtol=1e-15)
+    np.testing.assert_allclose(found[1], [[0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]], rtol=1e-15)
+    np.testing.assert_array_equal(found[2][0], 0)
+    np.testing.assert_allclose(found[3], np.zeros((3, 3)), atol=1e-15)
+    np.testing.assert_allclose(found[4], [0, 1, 1], rtol=1e-15)
