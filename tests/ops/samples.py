@@ -24,20 +24,20 @@ class Sample:
     arrays: the operands, of the dtypes they are to have.  smooth: the op is twice
     differentiable there, so that differences can judge its derivatives (only float64 and
     complex128 samples are judged).  symbolic: its sizes may be replaced by symbols.
-    scrambled: with its elements in another order it is a sample still.  turned: and with
-    imaginary parts.
     expected: the result, where it is known from elsewhere; compared bit for bit in sign
     and NaN, within `tolerance` (relative) in value.
+    scrambled: with its elements in another order it is a sample still.  turned: and with
+    imaginary parts.
     """
 
     arrays: tuple[Array, ...] = ()
     attributes: dict[str, Any] = field(default_factory=dict)
     smooth: bool = True
     symbolic: bool = True
-    scrambled: bool = True
-    turned: bool = True
     expected: Array | None = None
     tolerance: float = 0.0
+    scrambled: bool = True
+    turned: bool = True
 
     def __str__(self) -> str:
         operands = ", ".join(f"{a.dtype.name}{list(a.shape)}" for a in self.arrays)
