@@ -167,7 +167,10 @@ def _power_norm(
 ) -> Any:
     """sum(size**order)**(1/order), in units of the element that counts most."""
     dtype = size.type.dtype
-    size = size.astype(WIDENED.get(dtype, dtype))
+    size = given = size.astype(WIDENED.get(dtype, dtype))
+    infinite = build("isinf", (size,))
+    if order > 0:
+        size = build("where", (infinite, size.coerce(1.0), size))
     if any(size.type.shape[a] == 0 for a in axes):
         unit = size.coerce(1.0)
     else:
@@ -191,6 +194,13 @@ def _power_norm(
     # The sum of negative powers is 0 where all elements are infinite, or there are none.
     nothing = root.coerce(0.0 if order > 0 else math.inf)
     found = build("where", (flat, nothing, build("multiply", (root, unit))))
+    if order > 0:
+        # Infinite elements outweigh all others, and share the gradient as large ones would.
+        count = _reduced("sum", infinite.astype(size.type.dtype), axes, True, None)
+        endless = build("where", (build("isfinite", (given,)), given.coerce(0.0), given))
+        share = build("pow", (build("maximum", (count, count.coerce(1.0))), 1 / order - 1))
+        endless = build("multiply", (_reduced("sum", endless, axes, True, None), share))
+        found = build("where", (build("greater", (count, 0)), endless, found))
     if not keepdims:
         kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
         found = methods.reshape(found, kept)

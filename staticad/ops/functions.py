@@ -16,12 +16,14 @@ from ..operands import result, tensors
 from ..tensor import Tensor
 from .elementwise_docs import DOCS
 
-# Written by hand in this package, since they take more than tensors or have other names.
+# Written by hand in this package, since they take more than tensors or have other names; and
+# what only derivatives are written with.
 BY_HAND = frozenset(
     {
         "cast",
         "clip",
         "complex",
+        "direction",
         "identity",
         "multiply_no_nan",
         "multiply_zero",

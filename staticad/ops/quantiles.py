@@ -16,6 +16,7 @@ from .. import dimensions, methods
 from ..building import build
 from ..checking import checked
 from ..dimensions import Axis
+from ..finding import at_least
 from ..numbers import as_array
 from ..operands import Operand, result, tensor
 from ..options import choice, flag
@@ -183,6 +184,7 @@ def _quantile(
             expected="reduced axes of size 1 or more",
             found=value.describe(),
         )
+    value = at_least(value, tuple(int(a in axes) for a in range(value.ndim)))
     kept = [a for a in range(value.ndim) if a not in axes]
     row = methods.permute(methods.widened(value), (*kept, *axes))
     lead = tuple(value.shape[a] for a in kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from staticad_schema import dims
@@ -189,7 +190,8 @@ def cov(
     from their means.
 
     x: a matrix with a row for each variable, a column for each observation (rowvar=False: the
-    other way round), or a vector, one variable, whose covariance is a scalar.  y: more of them.
+    other way round), or a vector, one variable, whose covariance is a scalar; that of a matrix of
+    one row is a matrix, too, for its number may be found by the run.  y: more of them.
     correction: what the number of observations is diminished by.  fweights: how often each
     observation counts; aweights: how much.  As `numpy.cov`, with correction for ddof.
 
@@ -218,7 +220,8 @@ def cov(
             share = _over_observations(weight * own) / total
             total = corrected(total / share, correction) * share
         products = build("matmul", (distance, _adjoint(weighted)))
-        return _squeezed(products / total.astype(products.type.dtype), value.type.dtype, name)
+        matrix = products / total.astype(products.type.dtype)
+        return _squeezed(matrix, value.type.dtype, y is None and value.type.ndim == 1, name)
 
 
 def corrcoef(
@@ -226,7 +229,8 @@ def corrcoef(
 ) -> Tensor:
     """The correlations of variables: their covariances over the products of their deviations.
 
-    x, y, rowvar: as in `cov`; of one variable the result is 1, of a constant one NaN.
+    x, y, rowvar: as in `cov`; of one variable the result is 1, of a constant one NaN, and so of
+    no observations.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -241,7 +245,12 @@ def corrcoef(
         length = build("norm", (distance,), {"axis": (1,), "keepdims": True})
         unit = distance / length.astype(distance.type.dtype)
         matrix = build("matmul", (unit, _adjoint(unit)))
-        return _squeezed(matrix, value.type.dtype, name)
+        observations = rows.type.shape[1]
+        if not isinstance(observations, int) or observations == 0:
+            total = methods.count(rows, (1,), real_dtype(rows.type.dtype))
+            some = build("greater", (total, 0))
+            matrix = build("where", (some, matrix, matrix.coerce(math.nan)))
+        return _squeezed(matrix, value.type.dtype, y is None and value.type.ndim == 1, name)
 
 
 def _variables(asked: str, x: Operand, y: Operand | None, rowvar: bool) -> tuple[Any, Any]:
@@ -291,8 +300,7 @@ def _adjoint(x: Any) -> Any:
     return build("conj", (turned,)) if x.type.kind == "complex" else turned
 
 
-def _squeezed(matrix: Any, dtype: DType, name: str | None) -> Tensor:
-    """The matrix in a dtype; of one variable, its only element."""
-    if matrix.type.shape != (1, 1):
-        return result(methods.cast(matrix, dtype, name))
-    return result(methods.cast(methods.reshape(matrix, ()), dtype, name))
+def _squeezed(matrix: Any, dtype: DType, single: bool, name: str | None) -> Tensor:
+    """The matrix in a dtype; of a single vector, its only element."""
+    kept = methods.reshape(matrix, ()) if single else matrix
+    return result(methods.cast(kept, dtype, name))

@@ -224,6 +224,42 @@ SAMPLES: Table = {
             tolerance=1e-15,
         ),
     ],
+    "direction": [
+        *_two(FLOATS, 0.5, 2.0, second=(-2.0, -0.5)),
+        _points(
+            "float64",
+            [3e200, -3e-200, 0, -0.0, 1.5e308, inf, -1, -inf, 2**-1074, 6e-320, nan, inf],
+            [4e200, 4e-200, -0.0, 1, 1.5e308, 1, inf, inf, 0, 8e-320, 0, nan],
+            to=[0.6, -0.6, 0, -0.0, 0.5**0.5, 1, -0.0, -(0.5**0.5), 1, 0.6, nan, nan],
+            tolerance=1e-4,
+        ),
+    ],
+    "inverse_power": [
+        *(
+            Sample(sample.arrays, {"order": order, "imaginary": imaginary})
+            for order in (1, 2, 3)
+            for imaginary in (False, True)
+            for sample in _two(FLOATS, 0.5, 2.0, second=(-2.0, -0.5))
+        ),
+        *(
+            Sample(
+                (
+                    np.array([3.0, 0, 0, inf, 1e200, 0, 1e-200]),
+                    np.array([4.0, 2, 0, 1, 1, 1e-300, 0]),
+                ),
+                {"order": order, "imaginary": imaginary},
+                smooth=False,
+                expected=np.array(to),
+                tolerance=1e-15,
+            )
+            for order, imaginary, to in (
+                (1, False, [0.12, 0, 0, 0, 1e-200, 0, 1e200]),
+                (1, True, [-0.16, -0.5, -0.0, -0.0, -0.0, -1e300, -0.0]),
+                (2, False, [-0.0112, -0.25, 0, 0, 0, -inf, inf]),
+                (2, True, [-0.0384, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0]),
+            )
+        ),
+    ],
     "atan2": [
         *_two(FLOATS, 0.5, 2.0, second=(-2.0, -0.5)),
         _points(

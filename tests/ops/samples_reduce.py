@@ -134,6 +134,29 @@ SAMPLES: Table = {
         Sample((real(1000, 1000, dtype="float32"),), FIRST),
         *over(FLOATS, lambda d: Sample((integers(d, 2, 3),), {"axis": (1,), "keepdims": False})),
     ],
+    "norm_direction": [
+        *(
+            Sample((normal(2, 3, 2), np.exp(normal(*shape))), {"axis": axis})
+            for axis, shape in (((1,), (2, 1, 2)), ((0, 2), (1, 3, 1)), ((), (2, 3, 2)))
+        ),
+        Sample((normal(2, 3, dtype="complex128"), np.exp(normal(2, 1))), {"axis": (1,)}),
+        Sample((np.zeros((0, 2)), np.zeros((1, 2))), {"axis": (0,)}, smooth=False),
+        *over(
+            FLOATS, lambda d: Sample((integers(d, 2, 3), np.array([[2], [4]], d)), {"axis": (1,)})
+        ),
+        Sample(
+            (
+                real([1.5e308, 0, -INF, 3e-320, NAN, INF], [1.5e308, 0, 5, 4e-320, 1, -INF]),
+                real([INF, 0, INF, 5e-320, NAN, INF]),
+            ),
+            {"axis": (0,)},
+            smooth=False,
+            expected=real(
+                [0.5**0.5, 0, -1, 0.6, NAN, 0.5**0.5], [0.5**0.5, 0, 0, 0.8, NAN, -(0.5**0.5)]
+            ),
+            tolerance=1e-4,
+        ),
+    ],
     "norm": [
         *SMALL[:2],
         *_every_way(normal(2, 3, 2)),

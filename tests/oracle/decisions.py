@@ -28,7 +28,7 @@ ABS = Decision("torch", "abs'(0) is 0")
 STD = Decision("torch", "std of equal elements has gradient 0")
 NAN_OPERAND = Decision("jax", "a NaN is neither the larger nor the smaller one, nor equal")
 BOTH_INFINITE = Decision("torch", "logaddexp(inf, inf): 0.5 each", {5: 0.5})
-ATAN2 = Decision("torch", "atan2'(0, 0) is 0, 0")
+_ATAN2 = "atan2'(0, 0) is 0, 0; limit: 0 at infinity"
 HYPOT = Decision("torch", "limit: x / hypot(x, y), also where the squares overflow")
 LOGIT = Decision("torch", "logit'(0) is +inf, also of -0; outside of 0 to 1 there is no slope")
 NAN_SLOPE = Decision("jax", "the slope at NaN is NaN")
@@ -44,7 +44,10 @@ DECISIONS: dict[str, dict[str, Decision]] = {
     "maximum.11": {"vjp0": NAN_OPERAND, "vjp1": NAN_OPERAND},
     "minimum.11": {"vjp0": NAN_OPERAND, "vjp1": NAN_OPERAND},
     "logaddexp.11": {"vjp0": BOTH_INFINITE, "vjp1": BOTH_INFINITE},
-    "atan2.11": {"vjp0": ATAN2, "vjp1": ATAN2},
+    "atan2.11": {
+        "vjp0": Decision("torch", _ATAN2, {5: 0.0}),
+        "vjp1": Decision("torch", _ATAN2, {5: 0.0, 6: 0.0}),
+    },
     "hypot.12": {"vjp0": HYPOT, "vjp1": HYPOT},
     "copysign.11": {
         "vjp0": Decision("torch", "0 at 0; limit: 1 or -1 at infinity", {5: 1.0, 6: -1.0})

@@ -42,7 +42,10 @@ _FAR_EXP = 800.0
 
 
 def _near(x: Any, far: float) -> Any:
-    return e.clip(x, x.coerce(-far), x.coerce(far))
+    """x within -far and far.  Not `clip`, whose derivative at NaN is 0: here it stays NaN."""
+    above, below = x.coerce(far), x.coerce(-far)
+    low = e.where(e.less(x, below), below, x)
+    return e.where(e.greater(x, above), above, low)
 
 
 def _by_slope(slope: Callable[..., Any]) -> dict[str, Any]:
@@ -206,7 +209,8 @@ def _softsign(x: Array) -> Array:
     numpy=_softsign,
     expr="({x} == {x} && {x} - {x} != 0 ? copysign(1, {x}) : {x} / (1 + fabs({x})))",
     # Not the derivative of the quotient, a difference of nearly equal numbers far out.
-    d=lambda x, out: e.reciprocal(e.square(e.add(e.abs(x), 1))),
+    # A square of a quotient, for the quotient of a square loses its own derivative further out.
+    d=lambda x, out: e.square(e.reciprocal(e.add(e.abs(x), 1))),
 )
 def softsign(x: Operand) -> TensorType:
     """x / (1 + abs(x)), and 1 or -1 at infinity."""

@@ -47,6 +47,7 @@ from .comparison import (
 )  # fmt: skip
 from .conversion import cast, complex_, conj, imag, real
 from .exponential import cbrt, exp, exp2, expm1, log, log1p, log2, log10, rsqrt, sqrt
+from .plane import atan2, direction, hypot, inverse_power
 from .rounding import ceil, floor, nextafter, round, trunc
 from .selection import clip, maximum, minimum, where
 from .special import (
@@ -67,11 +68,9 @@ from .trigonometric import (
     asin,
     asinh,
     atan,
-    atan2,
     atanh,
     cos,
     cosh,
-    hypot,
     sin,
     sinh,
     tan,
@@ -81,10 +80,11 @@ from .trigonometric import (
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "cast", "cbrt", "ceil", "clip", "complex_", "conj", "copysign", "cos", "cosh", "divide",
+    "cast", "cbrt", "ceil", "clip", "complex_", "conj", "copysign", "cos", "cosh",
+    "direction", "divide",
     "equal", "erf", "erfc", "exp", "exp2", "expm1", "floor", "floor_divide", "fmod", "greater",
-    "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
-    "log10", "log1p",
+    "greater_equal", "hypot", "imag", "inverse_power", "isfinite", "isinf", "isnan", "less",
+    "less_equal", "log", "log10", "log1p",
     "log2", "log_sigmoid", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
     "logical_xor", "logit", "maximum", "minimum", "multiply", "multiply_no_nan",
     "multiply_zero", "negative",

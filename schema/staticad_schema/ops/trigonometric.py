@@ -1,4 +1,4 @@
-"""Elementwise trigonometric and hyperbolic functions, and lengths and angles in the plane."""
+"""Elementwise trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..op import OPS, Operand
-from ..types import FLOATING, INEXACT, TensorType
-from .arithmetic import add, divide, multiply, negative, reciprocal, square, subtract
-from .comparison import equal
+from ..types import INEXACT, TensorType
+from .arithmetic import add, multiply, negative, reciprocal, square, subtract
 from .exponential import rsqrt, sqrt
-from .pointwise import pointwise, same, select
+from .plane import hypot
+from .pointwise import pointwise, same
 
 
 def _sin_slope(x: Any, out: Any) -> Any:
@@ -77,7 +77,8 @@ def _atan_slope(x: Any) -> Any:
         # A product, because x * x overflows, and cancels near i.
         turned = multiply(x, 1j)
         return multiply(reciprocal(subtract(1, turned)), reciprocal(add(turned, 1)))
-    return reciprocal(add(multiply(x, x), 1))
+    # The square of a quotient: that of 1 + x * x loses its derivative where x**4 overflows.
+    return square(reciprocal(hypot(x, 1)))
 
 
 @pointwise(numpy=np.arctan, expr="atan({x})", d=lambda x, out: _atan_slope(x))
@@ -147,34 +148,3 @@ def _atanh_slope(x: Any) -> Any:
 def atanh(x: Operand) -> TensorType:
     """The inverse of tanh; infinite at -1 and 1."""
     return same(INEXACT, x)
-
-
-def _over(x: Any, length: Any) -> Any:
-    """x / length, and 0 where the length is 0."""
-    return select(equal(length, 0.0), x.coerce(0.0), divide(x, length))
-
-
-def _turn(x: Any, y: Any) -> Any:
-    """x / (x * x + y * y), scaled so that no square over- or underflows; 0 at the origin."""
-    length = hypot(x, y)
-    return select(equal(length, 0.0), x.coerce(0.0), divide(divide(x, length), length))
-
-
-@pointwise(
-    numpy=np.hypot,
-    expr="hypot({x}, {y})",
-    d=(lambda x, y, out: _over(x, out), lambda x, y, out: _over(y, out)),
-)
-def hypot(x: Operand, y: Operand) -> TensorType:
-    """sqrt(x * x + y * y) without overflow; its derivative at the origin is 0."""
-    return same(FLOATING, x, y)
-
-
-@pointwise(
-    numpy=np.arctan2,
-    expr="atan2({y}, {x})",
-    d=(lambda y, x, out: _turn(x, y), lambda y, x, out: negative(_turn(y, x))),
-)
-def atan2(y: Operand, x: Operand) -> TensorType:
-    """The angle of the point (x, y), from -pi to pi; its derivative at the origin is 0."""
-    return same(FLOATING, y, x)
