@@ -137,7 +137,9 @@ def test_weighted_sums_of_nothing_are_constant() -> None:
         (pushed,) = sad.jvp(y, [xs[0]], [sad.ones_like(xs[0])])
     found = run(graph, [y, in_x, in_b, second, pushed], dict(zip(xs, (x, weights), strict=True)))
     np.testing.assert_allclose(found[0], [-inf, 2 + math.log(2), 1 + math.log(2)], rtol=1e-15)
-    np.testing.assert_allclose(found[1], [[0, 0, 0], [0, 1, 0], [0.5, 0.5, 0]], rtol=1e-15)
+    np.testing.assert_allclose(
+        found[1], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]], rtol=1e-15
+    )
     np.testing.assert_array_equal(found[2][0], 0)
     np.testing.assert_allclose(found[3], np.zeros((3, 3)), atol=1e-15)
     np.testing.assert_allclose(found[4], [0, 1, 1], rtol=1e-15)
