@@ -18,7 +18,7 @@ import typing as _typing
 from math import e, inf, nan, pi
 
 from staticad_executor import Session
-from staticad_schema.dims import Dim, ceildiv
+from staticad_schema.dims import Dim
 from staticad_schema.errors import (
     ArgumentError,
     CancelledError,
@@ -38,6 +38,7 @@ from staticad_schema.errors import (
 from staticad_schema.handle import Effect
 
 from .current import device, scope
+from .dimensions import ceildiv
 from .dtypes import (
     bfloat16,
     bool,

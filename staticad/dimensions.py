@@ -11,6 +11,7 @@ from staticad_schema import dims
 from staticad_schema.dims import Dim, Shape, Size
 from staticad_schema.errors import ArgumentError, ShapeError, UsageError
 from staticad_schema.shapes import normalize_axes, normalize_axis
+from staticad_schema.sites import asking
 from staticad_schema.types import MAX_BYTES
 
 Axis = int | tuple[int, ...] | list[int] | None
@@ -32,6 +33,20 @@ def size(value: Any) -> Size:
             "a size larger than any memory", expected="less than 2**63", found=str(value)
         )
     return known
+
+
+def ceildiv(a: int | Dim, b: int | Dim) -> int | Dim:
+    """a / b, rounding up, of sizes; `a // b` rounds down.  Raises GraphError for what is no size.
+
+    >>> import staticad as sad
+    >>> with sad.Graph():
+    ...     x = sad.placeholder("float32", ("n",), name="x")
+    >>> sad.ceildiv(7, 2), sad.ceildiv(x.shape[0], 2)
+    (4, Dim('-floordiv(-n, 2)'))
+    """
+    with asking("ceildiv"):
+        left, right = (n if isinstance(n, Dim) else integer(n) for n in (a, b))
+        return dims.ceildiv(left, right)
 
 
 def shape_of(shape: Any) -> Shape:

@@ -72,7 +72,7 @@ class Session:
         rewrites: Sequence[str] = ("exact", "stable"),
         memory_budget: int | None = None,
     ) -> None:
-        with asking("Session"):
+        with asking("Session", keeps=True):
             if not isinstance(graph, Graph):
                 raise FeedTypeError(
                     "no graph is given", expected="a Graph", found=repr(graph)[:200]
@@ -124,7 +124,7 @@ class Session:
         ...     session.run({"value": y, "slope": sad.gradients(y, x)}, {x: [1.0, 2.0]})
         {'value': array(5., dtype=float32), 'slope': [array([2., 4.], dtype=float32)]}
         """
-        with asking("run"):
+        with asking("run", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "run")
             engine = self._engine(resolved, fed)
@@ -146,7 +146,7 @@ class Session:
         ...     print(*step(3.0), *step(4.0))
         6.0 3.0 8.0 7.0
         """
-        with asking("callable"):
+        with asking("callable", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed = targets(self.graph, feeds, "callable")
             engine = self._engine(resolved, fed)
@@ -264,7 +264,7 @@ class Session:
         sizes: of the symbolic dimensions; without them the plan that ran last, and if there is
         none, the program.  feeds: what would be fed, by default the placeholders needed.
         """
-        with asking("explain"):
+        with asking("explain", keeps=True):
             given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "explain")
             known = engine.last
@@ -287,7 +287,7 @@ class Session:
         sizes: of the symbolic dimensions, also of those that runs find.  Raises PlanError if one
         is missing.
         """
-        with asking("memory"):
+        with asking("memory", keeps=True):
             given = checked_sizes({} if sizes is None else sizes)
             engine, fed = self._planner(fetches, feeds, "memory")
             return engine.predict(self._known(engine, fed, given))
@@ -304,7 +304,7 @@ class Session:
 
         path: where to write the trace, for chrome://tracing or ui.perfetto.dev.
         """
-        with asking("profile"):
+        with asking("profile", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "profile")
             engine = self._engine(resolved, fed)
@@ -343,7 +343,7 @@ class Session:
 
         Not needed before running: variables initialise themselves when they are first needed.
         """
-        with asking("initialize"):
+        with asking("initialize", keeps=True):
             names = list(self.graph.variable_specs)
             self.variables.publish(self.variables.initial(names), Snapshot())
 
@@ -356,7 +356,7 @@ class Session:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write variables and counters to a checkpoint, in one step.  Raises OSError."""
-        with asking("save"):
+        with asking("save", keeps=True):
             checkpoint.save(path, self.snapshot())
 
     def restore(self, source: str | os.PathLike[str] | Snapshot) -> None:
@@ -365,7 +365,7 @@ class Session:
         Raises FormatError for a damaged file, and PlanError naming all variables that are
         missing, extra, or of another type; then nothing is changed.
         """
-        with asking("restore"):
+        with asking("restore", keeps=True):
             if not isinstance(source, str | os.PathLike | Snapshot):
                 raise FeedTypeError(
                     "nothing to restore from",

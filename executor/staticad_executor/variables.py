@@ -35,12 +35,12 @@ class Variables(Mapping[str, Array]):
         self._observe = observe
 
     def __getitem__(self, key: str | Handle) -> Array:
-        with asking("variables"):
+        with asking("variables", keeps=True):
             name = self.name(key)
             return self.ready((name,)).arrays[name].copy()
 
     def __setitem__(self, key: str | Handle, value: Any) -> None:
-        with asking("variables"):
+        with asking("variables", keeps=True):
             name = self.name(key)
             spec = self._graph.variable_specs[name]
             site = self._graph.site(self._graph.nodes[spec.node].site)

@@ -89,17 +89,21 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 class asking:  # noqa: N801
-    """While this is open, an error that does not know what was asked, or where, is told; and if
+    """While this is open, an error is told what was asked, and where if it does not know; and if
     there is no memory for what is built, a GraphError is raised.
 
-    asked: the function; name: the name that its result was to have.
+    asked: the function; name: the name that its result was to have.  Of functions that call each
+    other the outermost one is what the user's line asked for: it replaces what was asked within,
+    ops among it, but nothing that another line of the user's did.  keeps: it does not, because
+    what happens within was asked for elsewhere.
     """
 
-    __slots__ = ("asked", "name")
+    __slots__ = ("asked", "keeps", "name")
 
-    def __init__(self, asked: str, name: Any = None) -> None:
+    def __init__(self, asked: str, name: Any = None, keeps: bool = False) -> None:
         self.asked = asked
         self.name = name
+        self.keeps = keeps
 
     def __enter__(self) -> None:
         return None
@@ -112,9 +116,12 @@ class asking:  # noqa: N801
     ) -> None:
         if isinstance(error, StaticadError | MemoryError):
             asked = self.asked if self.name is None else f"{self.asked} {self.name!r}"
+            site = user_site()
             if isinstance(error, StaticadError):
-                error.locate(asked=asked, site=user_site())
+                if not self.keeps and error.site in (None, site):
+                    error.asked = asked
+                error.locate(asked=asked, site=site)
                 return
             raise GraphError(
-                "out of memory", asked=asked, expected="less", found=str(error), site=user_site()
+                "out of memory", asked=asked, expected="less", found=str(error), site=site
             ) from error

@@ -14,10 +14,13 @@ from staticad.options import choice, flag, number
 
 IMAGE = np.ones((1, 2, 4, 4), np.float32)
 VECTOR = np.ones(4, np.float32)
+SQUARE = np.eye(2, dtype=np.float32)
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
     "affine_grid": (np.ones((1, 2, 3), np.float32), (1, 1, 2, 2)),
     "astype": (VECTOR, "float32"),
+    "cho_factor": (SQUARE,),
+    "cholesky": (SQUARE,),
     "conv": (IMAGE, 2, 3),
     "corrcoef": (np.ones((2, 4), np.float32),),
     "cov": (np.ones((2, 4), np.float32),),
@@ -32,6 +35,7 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
     "nanpercentile": (VECTOR, 50.0),
     "quantile": (VECTOR, 0.5),
     "nanquantile": (VECTOR, 0.5),
+    "solve_triangular": (SQUARE, SQUARE),
     "scaled_dot_product_attention": (np.ones((3, 4), np.float32),) * 3,
     "top_k": (VECTOR, 2),
     "triplet_margin_loss": (VECTOR, VECTOR, VECTOR),
