@@ -48,7 +48,7 @@ SECTIONS = {
     "Found by each run": ("staticad.ops.finding", "staticad.ops.sets"),
     "Derivatives": ("staticad.gradients",),
     "Order and effects": ("staticad.ops.control",),
-    "Sizes, effects": ("staticad_schema.dims", "staticad_schema.handle"),
+    "Sizes, effects": ("staticad_schema.dims", "staticad.dimensions", "staticad_schema.handle"),
     "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),
     "Elementwise": (
         "staticad",
