@@ -74,6 +74,8 @@ def _density(a: Array, x: Array, order: int) -> Array:
 
 
 def _density_in_x(a: Any, x: Any, out: Any, *, order: int) -> Any:
+    # Adding 0 makes 0 of -0, whose other side has no density.
+    x = add(x, 0.0)
     rise = multiply_no_nan(divide(subtract(a, 1), x), out)
     if order:
         below = gamma_density(a, x, order=order - 1)
