@@ -95,7 +95,7 @@ class asking:  # noqa: N801
     asked: the function; name: the name that its result was to have.  Of functions that call each
     other the outermost one is what the user's line asked for: it replaces what was asked within,
     ops among it, but nothing that another line of the user's did.  keeps: it does not, because
-    what happens within was asked for elsewhere.
+    what happens within was asked for elsewhere, as the nodes of a run or a gradient were.
     """
 
     __slots__ = ("asked", "keeps", "name")

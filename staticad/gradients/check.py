@@ -123,7 +123,7 @@ def check_gradients(
     (8, True)
     """
     asked = "check_gradients"
-    with asking(asked):
+    with asking(asked, keeps=True):
         targets = arguments.handles(ys, "ys", asked)
         sources = arguments.handles(xs, "xs", asked)
         given = arguments.common_graph([*targets, *sources], asked)

@@ -50,7 +50,7 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
     'x' reaches the result only through floor (...), whose derivative is zero everywhere
     """
     asked = "explain_gradient"
-    with asking(asked):
+    with asking(asked, keeps=True):
         y, x = arguments.single(y, "y", asked), arguments.single(x, "x", asked)
         graph = arguments.common_graph([y, x], asked)
         name = repr(graph.value_name(x.id))

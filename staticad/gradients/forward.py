@@ -41,7 +41,7 @@ def jvp(ys: Any, xs: Any, tangents: Any = None, *, stop_gradients: Any = ()) -> 
     6.0
     """
     asked = "jvp"
-    with asking(asked):
+    with asking(asked, keeps=True):
         targets = arguments.handles(ys, "ys", asked)
         sources = arguments.handles(xs, "xs", asked)
         stops = arguments.handles(stop_gradients, "stop_gradients", asked)

@@ -79,7 +79,7 @@ def gradients(
     12.0 12.0
     """
     asked = "gradients"
-    with asking(asked):
+    with asking(asked, keeps=True):
         targets = arguments.handles(ys, "ys", asked)
         sources = arguments.handles(xs, "xs", asked)
         stops = arguments.handles(stop_gradients, "stop_gradients", asked)
