@@ -336,7 +336,7 @@ def rotary_embedding(
                 expected="a tensor of rank 2 or more, its last axis of a known size",
                 found=value.describe(),
             )
-        with value.graph:  # type: ignore[attr-defined]
+        with graph_of(asked, value):
             steps = arange(value.shape[-2]) if positions is None else tensor(asked, positions)
             angles = _angles(steps.astype(FLOAT64), value.shape[-1], base)
         half = value.shape[-1] // 2

@@ -214,7 +214,7 @@ def _class_weights(asked: str, weights: Operand | None, scores: Tensor, axis: in
     if weights is None:
         return None
     given = weights if isinstance(weights, Tensor) else scores.coerce(weights)
-    vector = tensor(asked, given, scores.graph)  # type: ignore[arg-type]
+    vector = tensor(asked, given, graph_of(asked, scores))
     if vector.ndim != 1 or dims.same_size(vector.shape[0], scores.shape[axis]) is False:
         raise ShapeError(
             "not one weight for each class",

@@ -15,7 +15,7 @@ from staticad_schema.sites import asking
 from .. import dimensions, random
 from ..building import build, renamed
 from ..finding import expected
-from ..operands import Operand, result, tensor
+from ..operands import Operand, graph_of, result, tensor
 from ..options import number
 from ..tensor import Tensor
 from .floats import computed, float_tensor, floats
@@ -213,7 +213,7 @@ def rrelu(
         mean = value.coerce((low + high) / 2)
         if on is False:
             return computed(_leaky, value, mean, label=name)
-        with value.graph:  # type: ignore[attr-defined]
+        with graph_of("rrelu", value):
             label = None if name is None else f"{name}/slopes"
             drawn = random.uniform(value.shape, low, high, dtype=value.dtype, name=label)
         return computed(_leaky, value, chosen(on, drawn, mean), label=name)
