@@ -11,11 +11,11 @@ Symbols stand for sizes, so they are never negative.  `dim_parser` reads what `s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from numbers import Integral
-from typing import ClassVar, NamedTuple, Union
+from numbers import Integral, Number
+from typing import Any, ClassVar, NamedTuple, Never, Union
 
 from . import polynomial
-from .errors import ShapeError
+from .errors import ShapeError, UsageError
 from .sites import user_site
 
 
@@ -101,19 +101,18 @@ class Dim:
     # ndarray + Dim must ask the Dim, not build an array of objects.
     __array_ufunc__: ClassVar[None] = None
 
-    # The operators leave what is no size, a tensor or a float, to the other side.
+    # The operators leave a tensor to the other side; what has no value yet meets no other number.
 
     def __add__(self, other: Size) -> Size:
         given = _operand(other)
-        if given is None:
-            return NotImplemented
-        return _size(polynomial.added(_terms(self), _terms(given)))
+        both = None if given is None else polynomial.added(_terms(self), _terms(given))
+        return self._refuse(other) if both is None else _size(both)
 
     __radd__ = __add__
 
     def __sub__(self, other: Size) -> Size:
         given = _operand(other)
-        return NotImplemented if given is None else self + -1 * given
+        return self._refuse(other) if given is None else self + -1 * given
 
     def __rsub__(self, other: Size) -> Size:
         return -self + other
@@ -123,27 +122,47 @@ class Dim:
 
     def __mul__(self, other: Size) -> Size:
         given = _operand(other)
-        if given is None:
-            return NotImplemented
-        return _size(polynomial.multiplied(_terms(self), _terms(given)))
+        both = None if given is None else polynomial.multiplied(_terms(self), _terms(given))
+        return self._refuse(other) if both is None else _size(both)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Size) -> Size:
         given = _operand(other)
-        return NotImplemented if given is None else floordiv(self, given)
+        return self._refuse(other) if given is None else floordiv(self, given)
 
     def __rfloordiv__(self, other: Size) -> Size:
         given = _operand(other)
-        return NotImplemented if given is None else floordiv(given, self)
+        return self._refuse(other) if given is None else floordiv(given, self)
 
     def __mod__(self, other: Size) -> Size:
         given = _operand(other)
-        return NotImplemented if given is None else modulo(self, given)
+        return self._refuse(other) if given is None else modulo(self, given)
 
     def __rmod__(self, other: Size) -> Size:
         given = _operand(other)
-        return NotImplemented if given is None else modulo(given, self)
+        return self._refuse(other) if given is None else modulo(given, self)
+
+    # Type checkers refuse what is refused here: nothing is a `Never`.
+
+    def __truediv__(self, other: Never) -> Any:
+        return self._refuse(other)
+
+    __rtruediv__ = __pow__ = __rpow__ = __truediv__
+    __lt__ = __le__ = __gt__ = __ge__ = __truediv__
+
+    def _refuse(self, other: object) -> Any:
+        """Raises UsageError for numbers and arrays of them; NotImplemented for what is neither."""
+        if isinstance(other, Number | Dim) or hasattr(other, "__array_interface__"):
+            raise UsageError(
+                "a symbolic dimension has no value when the graph is built",
+                asked="use of a size as a number",
+                expected="sizes and ints, with + - * // or %",
+                found=f"{self!r} and {other!r:.80}",
+                site=user_site(),
+                hint="sad.constant(size, dtype='float64') is its value in each run, a tensor",
+            )
+        return NotImplemented
 
     def __bool__(self) -> bool:
         raise ShapeError(

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from staticad_schema import FormatError, PlanError, ShapeError, dims, symbol
+from staticad_schema import FormatError, PlanError, ShapeError, UsageError, dims, symbol
 from staticad_schema.binding import bind, substitute
 from staticad_schema.dim_parser import parse
 from staticad_schema.dims import MAX_DEPTH, Dim, Size
@@ -270,3 +272,44 @@ def test_a_dimension_nested_deeper_than_files_hold_is_refused_when_it_is_made() 
         assert parse(str(size)) == size
     with pytest.raises(ShapeError, match="nested too deeply"):
         dims.floordiv(size, 2)
+
+
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "half of it": lambda n: 0.5 * n,
+    "times a float": lambda n: n * 0.5,
+    "a float more": lambda n: n + 1.5,
+    "a float less": lambda n: n - 1.5,
+    "of a float": lambda n: 1.5 - n,
+    "a quotient": lambda n: n / 2,
+    "one over it": lambda n: 2.0 / n,
+    "of two sizes": lambda n: n / n,
+    "its root": lambda n: n**0.5,
+    "as a power": lambda n: 2**n,
+    "half of it, rounded": lambda n: n // 0.5,
+    "modulo a float": lambda n: n % 0.5,
+    "imaginary": lambda n: n * 1j,
+    "times a NumPy float": lambda n: np.float64(2) * n,
+    "times a small NumPy float": lambda n: n * np.float32(2),
+    "times an array": lambda n: np.arange(3) * n,
+    "an array over it": lambda n: np.ones(3) / n,
+    "whether it is small": lambda n: n < 3,
+    "whether it is large": lambda n: 2.5 <= n,  # noqa: SIM300 - the other operand's turn
+    "whether it is larger": lambda n: n > n + 1,
+    "the larger one": lambda n: max(n, 3),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_size_is_no_number(name: str) -> None:
+    with pytest.raises(UsageError, match="no value when the graph is built") as caught:
+        REFUSED[name](symbol("n"))
+    message = str(caught.value)
+    assert "use of a size as a number" in message
+    assert "test_dims.py" in message
+    assert "sad.constant(size" in message
+
+
+@pytest.mark.parametrize("mistake", [lambda n: n + "3", lambda n: n / None, lambda n: n < "3"])
+def test_what_is_no_number_is_pythons_to_refuse(mistake: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"unsupported|not supported"):
+        mistake(symbol("n"))
