@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import benchmarks
 from benchmarks import startup
-from benchmarks.limits import Limits, described, measured
 from benchmarks.measure import Record, environment, growth
 from benchmarks.yardstick import WORKLOADS
+from staticad_executor.machine import Limits, Work, measured
 
 RUN_LIMIT = 300  # seconds of one process
 CHAIN_LIMIT = 60
@@ -129,7 +130,8 @@ def workload_rows(best: dict[tuple[str, str], Record], limits: Limits) -> Iterat
     """One row a runner and workload, with the ratios to the best framework that is not staticad
     and to what the machine could do."""
     for workload, make in WORKLOADS.items():
-        bound = limits.bound(make().cost)
+        cost = make().cost
+        bound = limits.bound(Work(cost.flops, cost.special, cost.traffic))
         mine = {peer: record for (name, peer), record in best.items() if name == workload}
         medians = {peer: r["seconds_median"] for peer, r in mine.items() if r["ok"]}
         # Hand-derived NumPy is no framework; it stands beside them.
@@ -188,9 +190,9 @@ def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> 
     commands["staticad"] += ["--device", device]
 
     header = ["workload", "peer", "median", "min", "of best peer", "of limit", "first call"]
-    limits = measured()
+    limits = measured(benchmarks.THREADS)
     rows = list(workload_rows(best_rounds(commands, budget, rounds), limits))
-    print(described(limits), end="\n\n")
+    print(limits, end="\n\n")
     print(*aligned([*header, "RSS MB", ""], rows), sep="\n", end="\n\n")
     print(*aligned(
         ["first loss", "fresh process", "again"],

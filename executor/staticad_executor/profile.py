@@ -12,30 +12,43 @@ from typing import Any, NamedTuple
 
 from staticad_schema.errors import shown
 from staticad_schema.files import replacing
+from staticad_schema.types import nbytes
 
+from .machine import Limits, Work, limits
 from .plan import Observe, Plan, Step
+from .work import work as work_of
 
 
 class Row(NamedTuple):
-    """A line of a table: what, how often, and how many seconds in all."""
+    """A line of a table: what, how often, how many seconds in all, and how much work that was.
+
+    of_limit: the seconds that the machine would take at best, over those taken; below 1, if not
+    by chance.
+    """
 
     name: str
     calls: int
     seconds: float
+    work: Work
+    of_limit: float
 
 
 class Profile:
     """The measured steps of one or more runs.
 
-    result: what the last run returned.  seconds: of all runs together, around their plans.
-    str() is both tables.
+    threads: of a kernel.  result: what the last run returned.  seconds: of all runs together,
+    around their plans.  str() is both tables.  Work is counted from types: products by their
+    operations, special functions by evaluations, bytes by what a step takes from outside and
+    leaves there.  The limits are measured when they are first asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
         self.result: Any = None
         self.seconds = 0.0
         self._events: list[tuple[Plan, int, float, float]] = []
         self._origin = time.perf_counter()
+        self._work: dict[Plan, list[Work]] = {}
 
     def watch(self, plan: Plan) -> Observe:
         """What a run of the plan calls before and after each step."""
@@ -63,12 +76,23 @@ class Profile:
         """
         return self._rows(_lines)
 
+    @property
+    def limits(self) -> Limits:
+        """What the machine can do at best."""
+        return limits(self.threads)
+
+    def work(self, plan: Plan, number: int) -> Work:
+        """The work of a step."""
+        if plan not in self._work:
+            self._work[plan] = plan_work(plan)
+        return self._work[plan][number]
+
     def trace(self) -> dict[str, Any]:
         """The events in Chrome's trace format; times are microseconds."""
         process, thread = os.getpid(), threading.get_native_id()
         events = []
         for plan, number, start, stop in self._events:
-            step = plan.steps[number]
+            step, work = plan.steps[number], self.work(plan, number)
             events.append(
                 {
                     "name": plan.step_name(step),
@@ -87,6 +111,9 @@ class Profile:
                         "reads": list(step.reads),
                         "writes": list(step.writes),
                         "live_bytes": step.live_bytes,
+                        "flops": work.flops,
+                        "traffic_bytes": work.traffic,
+                        "of_limit": _share(self.limits.bound(work), stop - start),
                     },
                 }
             )
@@ -100,17 +127,62 @@ class Profile:
     def __str__(self) -> str:
         measured = sum(stop - start for _, _, start, stop in self._events)
         head = f"{self.seconds * 1e3:.3f} ms, of which {measured * 1e3:.3f} ms in steps"
-        return "\n".join([head, *_table("by op", self.by_op()), *_table("by line", self.by_line())])
+        tables = [*_table("by op", self.by_op()), *_table("by line", self.by_line())]
+        return "\n".join([head, str(self.limits), *tables])
 
     def _rows(self, names: Callable[[Plan, Step], list[str]]) -> list[Row]:
-        totals: dict[str, tuple[int, float]] = {}
+        totals: dict[str, tuple[int, float, Work, float]] = {}
+        bounds: dict[tuple[Plan, int], float] = {}
         for plan, number, start, stop in self._events:
+            work = self.work(plan, number)
+            if (plan, number) not in bounds:
+                bounds[plan, number] = self.limits.bound(work)
             shared = names(plan, plan.steps[number])
+            part = 1 / len(shared)
+            own = Work(*[amount * part for amount in work])
             for name in shared:
-                calls, seconds = totals.get(name, (0, 0.0))
-                totals[name] = calls + 1, seconds + (stop - start) / len(shared)
-        rows = [Row(name, calls, seconds) for name, (calls, seconds) in totals.items()]
+                calls, seconds, all_work, bound = totals.get(name, (0, 0.0, Work(0, 0, 0), 0.0))
+                totals[name] = (
+                    calls + 1,
+                    seconds + (stop - start) * part,
+                    all_work.plus(own),
+                    bound + bounds[plan, number] * part,
+                )
+        rows = [
+            Row(name, calls, seconds, work, _share(bound, seconds))
+            for name, (calls, seconds, work, bound) in totals.items()
+        ]
         return sorted(rows, key=lambda row: (-row.seconds, row.name))
+
+
+def plan_work(plan: Plan) -> list[Work]:
+    """The work of each step of a plan; views and what stays within a step move no bytes."""
+    graph = plan.graph
+    nodes, types, producers = graph.nodes, graph.types, graph.producers
+    step_of = {index: k for k, step in enumerate(plan.steps) for index in step.nodes}
+    # What nobody takes is handed out.
+    taken: dict[int, set[int]] = {}
+    for index, node in enumerate(nodes):
+        for value in node.inputs:
+            taken.setdefault(value, set()).add(step_of.get(index, -1))
+    found = []
+    for k, step in enumerate(plan.steps):
+        total, entering, leaving = Work(0, 0, 0), set[int](), set[int]()
+        for index in step.nodes:
+            node = nodes[index]
+            own = work_of(
+                node.op, [types[v] for v in node.inputs], [types[v] for v in node.outputs]
+            )
+            total = total.plus(own)
+            entering.update(v for v in node.inputs if step_of.get(producers[v]) != k)
+            leaving.update(v for v in node.outputs if taken.get(v, {-1}) != {k})
+        traffic = sum(nbytes(types[v]) for v in entering) + sum(nbytes(types[v]) for v in leaving)
+        found.append(total._replace(traffic=traffic))
+    return found
+
+
+def _share(bound: float, seconds: float) -> float:
+    return bound / seconds if seconds > 0 else 0.0
 
 
 def _lines(plan: Plan, step: Step) -> list[str]:
@@ -124,6 +196,10 @@ def _lines(plan: Plan, step: Step) -> list[str]:
 
 
 def _table(title: str, rows: Iterable[Row]) -> list[str]:
-    lines = [f"{title}:", f"{'ms':>12} {'calls':>8}  what"]
-    lines += [f"{row.seconds * 1e3:>12.3f} {row.calls:>8}  {row.name}" for row in rows]
+    lines = [f"{title}:", f"{'ms':>12} {'calls':>8} {'MB':>10} {'GFLOP':>8} {'of limit':>9}  what"]
+    lines += [
+        f"{row.seconds * 1e3:>12.3f} {row.calls:>8} {row.work.traffic / 1e6:>10.3f}"
+        f" {row.work.flops / 1e9:>8.3f} {row.of_limit:>9.1%}  {row.name}"
+        for row in rows
+    ]
     return lines

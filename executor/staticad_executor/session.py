@@ -300,7 +300,8 @@ class Session:
         repeat: int = 1,
         step: int | None = None,
     ) -> Profile:
-        """Run `repeat` times, as run does, and measure each step; printed, tables by op and line.
+        """Run `repeat` times, as run does, and measure each step; printed, tables by op and line
+        with bytes, operations, and the share of what the machine could do.
 
         path: where to write the trace, for chrome://tracing or ui.perfetto.dev.
         """
@@ -310,7 +311,7 @@ class Session:
             engine = self._engine(resolved, fed)
             require_plans(engine, "profile")
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
-            measured = Profile()
+            measured = Profile(self._threads)
             for _ in range(checked_repeat(repeat)):
                 start = time.perf_counter()
                 result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)

@@ -14,13 +14,12 @@ import pytest
 
 import staticad as sad
 from benchmarks import callable_overhead, graph_size, measure, table
-from benchmarks.definitions import Cost
-from benchmarks.limits import Limits
 from benchmarks.on_staticad.running import Built
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
 from benchmarks.yardstick import WORKLOADS
 from benchmarks.yardstick.chain import chain_program, chain_value
+from staticad_executor.machine import Limits, Work
 
 ROOT = Path(__file__).parent.parent.parent
 FIELDS = {
@@ -146,9 +145,9 @@ def test_table_columns_are_aligned() -> None:
 
 def test_bound_is_that_of_the_scarcest() -> None:
     limits = Limits(product_flops=1e9, special=1e9, cache_bytes=1e9, memory_bytes=1e8)
-    assert limits.bound(Cost(flops=2e9, special=1e9, traffic=0)) == 2
-    assert limits.bound(Cost(flops=0, special=0, traffic=1e6)) == 1e-3
-    assert limits.bound(Cost(flops=0, special=0, traffic=1e9)) == 10
+    assert limits.bound(Work(flops=2e9, special=1e9, traffic=0)) == 2
+    assert limits.bound(Work(flops=0, special=0, traffic=1e6)) == 1e-3
+    assert limits.bound(Work(flops=0, special=0, traffic=1e9)) == 10
     # 3 products a layer but for the first, which has 2.
     assert WORKLOADS["mlp_train_small"]().cost.flops == 2 * 32 * (2 * 64 * 32 + 3 * 32 * 10)
 

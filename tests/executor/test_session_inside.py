@@ -188,8 +188,30 @@ def test_profile_measures_steps_by_op_and_line(tmp_path: Path) -> None:
     events = trace["traceEvents"]
     assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
     assert any(where in line for event in events for line in event["args"]["lines"])
+    assert all(event["args"]["traffic_bytes"] > 0 for event in events)
     assert "by op:" in str(measured)
+    assert "of limit" in str(measured)
     assert where in str(measured)
+
+
+def test_profile_counts_work() -> None:
+    with sad.Graph(seed=0) as graph:
+        a = sad.placeholder("float32", (30, 400))
+        b = sad.placeholder("float32", (400, 50))
+        y = sad.sum(sad.exp(a @ b) * 2.0)
+    feeds = {a: np.ones((30, 400)) * 1e-3, b: np.ones((400, 50))}
+    measured = sad.Session(graph).profile(y, feeds, repeat=2)
+    rows = {row.name: row for row in measured.by_op()}
+    product = rows.pop("matmul")
+    assert product.work.flops == 2 * (2 * 30 * 50 * 400)
+    assert product.work.traffic == 2 * 4 * (30 * 400 + 400 * 50 + 30 * 50)
+    assert product.of_limit > 0
+    rest = [row.work for row in rows.values()]
+    assert sum(work.special for work in rest) == 2 * 30 * 50
+    assert sum(work.flops for work in rest) == 0
+    lines = measured.by_line()
+    assert sum(row.work.flops for row in lines) == product.work.flops
+    assert measured.limits.product_flops > 0
 
 
 def test_a_checking_session_has_no_plan() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +9,9 @@ import numpy as np
 from staticad_schema.errors import StaticadError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.node import Node
-from staticad_schema.types import Array, TensorType, nbytes
+from staticad_schema.types import Array, array_type, nbytes
+
+from ...work import operations
 
 # A folded value is kept for the life of the plan, so it may not be much larger than what it
 # replaces; and compiling may not take longer than a few runs would.
@@ -38,19 +39,11 @@ class Budget:
         out_bytes = sum(nbytes(t) for t in node.types)
         if not may_be_kept(out_bytes, operands):
             return False
-        flops = work(node.op, [a.shape for a in operands], node.types)
+        flops = operations(node.op, [array_type(a) for a in operands], node.types)
         if flops > min(NODE_FLOPS, self.flops):
             return False
         self.flops -= flops
         return True
-
-
-def work(op: str, shapes: Sequence[tuple[int, ...]], types: Sequence[TensorType]) -> int:
-    """About how many operations a node of static types takes."""
-    out = sum(math.prod(t.shape) for t in types if t.is_static)
-    if op == "matmul" and shapes[0]:
-        return 2 * int(out) * shapes[0][-1]
-    return int(out) + sum(map(math.prod, shapes))
 
 
 def folded(node: Node, operands: Sequence[Array]) -> tuple[Array, ...] | None:
