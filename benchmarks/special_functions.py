@@ -269,6 +269,8 @@ _BOX_BETA = (
     ((50.0, 300.0), (0.2, 3.0), (0.7, 0.999)),
 )
 
+_BOX_ZETA = ((-256.0, -1.0), (-2.0, 3.0), (2.0, 1000.0))
+
 FUNCTIONS: dict[str, Function] = {
     "erf": _of("erf", mp.erf, special.erf, (-6.0, 6.0), (1e-300, 1.0)),
     "erfc": _of("erfc", mp.erfc, special.erfc, (-6.0, 26.0)),
@@ -359,6 +361,8 @@ FUNCTIONS: dict[str, Function] = {
         )
         for mark in ("", "'")
     },
+    "zeta of one": _of("riemann_zeta", mp.zeta, special.zeta, *_BOX_ZETA, order=0),
+    "zeta of one'": _of("riemann_zeta", _slope(mp.zeta), None, *_BOX_ZETA, order=1),
     "zeta": _of("zeta", _zeta(0), special.zeta, ((1.01, 60.0), (1e-3, 1e3))),
     "zeta by s": _of("zeta", _zeta(1), None, ((1.01, 60.0), (1e-3, 1e3)), order=1),
     "expi": _of("expi", _expi, special.expi, (-700.0, 50.0), (1e-10, 1.0), (1.0, 700.0)),

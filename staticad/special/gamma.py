@@ -163,16 +163,21 @@ def betaincc(a: Operand, b: Operand, x: Operand, /, *, name: str | None = None) 
     return applied("betaincc", "betaincc", a, b, x, name=name)
 
 
-def zeta(s: Operand, q: Operand = 1.0, /, *, name: str | None = None) -> Tensor:
-    """The sum of (q + k)**-s over k from 0 on: Hurwitz' zeta function, Riemann's for q = 1.
+def zeta(s: Operand, q: Operand | None = None, /, *, name: str | None = None) -> Tensor:
+    """Riemann's zeta function; with q Hurwitz', the sum of (q + k)**-s over k from 0 on.
 
-    s: floats above 1; inf at 1, NaN below.  q: positive floats.  They broadcast; integers become
-    float32.  It has derivatives in both, in s to the 10th order.
+    s: floats; inf at 1.  Without q below 1 the continuation of the sum, as in SciPy, with zeros at
+    the negative even integers; with q NaN there.  q: positive floats that broadcast with s.
+    Integers become float32.  It has derivatives in both, in s to the 10th order.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
-    ...     y = sad.special.zeta([2.0, 4.0])
-    >>> sad.Session(graph).run(y).round(3)
-    array([1.645, 1.082], dtype=float32)
+    ...     y = sad.special.zeta([2.0, 0.5, -1.0, -2.0])
+    ...     z = sad.special.zeta(2.0, [1.0, 2.0])
+    >>> with sad.Session(graph) as session:
+    ...     session.run(y).round(3), session.run(z).round(3)
+    (array([ 1.645, -1.46 , -0.083,  0.   ], dtype=float32), array([1.645, 0.645], dtype=float32))
     """
-    return applied("zeta", "zeta", s, q, name=name)
+    if q is None:
+        return applied("zeta", "riemann_zeta", s, name=name, order=0)
+    return applied("zeta", "zeta", s, q, name=name, order=0)

@@ -98,6 +98,17 @@ SAMPLES: Table = {
             to=[inf, inf, nan, 0, 1, 0, inf, nan], order=0),
         at([1.0, 2.0, 2.0], [1.0, 1.0, inf], to=[-inf, -0.9375482543158438, 0], order=1),
     ],
+    "riemann_zeta": [
+        *over_ranges((1.5, 6.0), wide=[(-3.9, 0.9)], order=0),
+        *over_ranges((1.5, 6.0), wide=[(-3.9, 0.9)], order=1),
+        *over_ranges((1.5, 6.0), wide=[(-3.9, 0.9)], order=3),
+        at([1, 2, 0.0, -1, -2, -40, inf, -inf, nan, -300.5, 0.5],
+            to=[inf, np.pi**2 / 6, -0.5, -1 / 12, 0, 0, 1, nan, nan, -inf,
+                -1.4603545088095868], order=0),
+        at([1, 0, -2, inf, -inf, -300.5, 0.5, -1, -1e300],
+            to=[-inf, -0.5 * np.log(2 * np.pi), -0.030448457058393270, 0, nan, inf,
+                -3.9226461392091518, -0.16542114370045092, inf], order=1),
+    ],
     # incomplete gamma and beta functions
     "gammainc": [
         *(

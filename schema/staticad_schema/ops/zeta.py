@@ -1,4 +1,9 @@
-"""The Hurwitz zeta function and its derivatives, by the formula of Euler and Maclaurin."""
+"""The zeta functions of Hurwitz and of Riemann, with their derivatives in s.
+
+Hurwitz' is summed by the formula of Euler and Maclaurin, for s > 1.  Riemann's is that of q = 1
+right of 2, its Laurent series around 1 (NIST Digital Library of Mathematical Functions, 25.2.4),
+and left of that the reflection 25.4.1.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from ..op import Operand
+from ..op import OPS, Operand
 from ..types import FLOATING, Array, TensorType
 from .arithmetic import add, multiply, negative
 from .asymptotics import BERNOULLI
 from .in_double import check_order, in_double
 from .pointwise import same
+from .polygamma import polygamma_meaning
+from .quadrature import powers
 
 MAX_ORDER = 10
 _TERMS = 12
+
+# zeta(s) - 1 / (s - 1) in powers of s - 1: Stieltjes' constants over factorials.
+_LAURENT = (
+    0.5772156649015329, 0.07281584548367673, -0.00484518159643616, -0.00034230573671722433,
+    9.689041939447084e-05, -6.6110318108421895e-06, -3.316240908752772e-07,
+    1.0462094584479188e-07, -8.733218100273798e-09, 9.47827778276236e-11, 5.658421927608708e-11,
+    -6.768689863513697e-12, 3.4921159366720317e-13, 4.4104247417577536e-15,
+    -2.3997862217709992e-15, 2.1677312200726828e-16, -9.544466076366965e-18,
+    -7.387676660538637e-20, 4.800850782488065e-20, -4.139956737713306e-21,
+    1.9168201593991233e-22, -2.0441543122262165e-24, -4.818498501107353e-25,
+    4.8118570515125666e-26, -2.560263310318815e-27, 6.927840895304667e-29, 1.628607550485587e-30,
+    -3.1939375611532554e-31, 2.0991515893634255e-32, -8.33674529544144e-34,
+    1.3412593772192187e-35, 9.137143891298173e-37,
+)  # fmt: skip
+_LEFT, _RIGHT = -0.5, 2.0
+"""Between these the Laurent series has all digits."""
 
 # Taylor coefficients in s, from the constant one on, as far as they are asked.
 Jet = list[Array]
@@ -99,3 +122,68 @@ def zeta(s: Operand, q: Operand, *, order: int = 0) -> TensorType:
     """The sum of (q + k)**-s over k from 0 on, for s > 1, or its derivative in s of an order."""
     check_order(order, MAX_ORDER)
     return same(FLOATING, s, q)
+
+
+def _riemann(s: Array, order: int) -> Array:
+    from scipy import special
+
+    if order == 0:
+        found: Array = special.zeta(s)
+        return found
+    value = np.where(s == np.inf, 0.0, np.full_like(s, np.nan))
+    near = (s >= _LEFT) & (s <= _RIGHT)
+    far, left = (s > _RIGHT) & np.isfinite(s), (s < _LEFT) & np.isfinite(s)
+    value[near] = _around_one(s[near] - 1, order)
+    value[far] = _zeta(s[far], np.ones(()), order)
+    if left.any():
+        value[left] = _reflected(s[left], order)
+    return value
+
+
+def _around_one(x: Array, order: int) -> Array:
+    """The derivative at 1 + x."""
+    total = np.zeros_like(x)
+    for n in reversed(range(order, len(_LAURENT))):
+        total = total * x + _LAURENT[n] * math.perm(n, order)
+    # Both zeros are the right side of the pole.
+    pole = (-1) ** order * math.factorial(order) / np.power(x + 0.0, order + 1)
+    value: Array = total + pole
+    return value
+
+
+def _reflected(s: Array, order: int) -> Array:
+    """The derivative of 2 (2 pi)**-t gamma(t) sin(pi s / 2) zeta(t), where t = 1 - s."""
+    from scipy import special
+
+    t, length = 1 - s, order + 1
+    # Over its value, which may be infinite.
+    logarithm = [math.log(2 * math.pi) - polygamma_meaning(t, 0)]
+    logarithm += [(-1) ** k * polygamma_meaning(t, k - 1) for k in range(2, length)]
+    growth = [a / math.factorial(k) for k, a in enumerate(powers(logarithm))]
+    turns = np.round(s / 2)
+    offset = (s - 2 * turns) * (math.pi / 2)
+    wave = [np.sin(offset), np.cos(offset)]
+    for _ in range(2, length):
+        wave.append(-wave[-2])
+    sine = [a * (math.pi / 2) ** k / math.factorial(k) for k, a in enumerate(wave)]
+    ahead = [special.zeta(t)] + [_riemann(t, k) / math.factorial(k) for k in range(1, length)]
+    mirrored = [(-1) ** k * a for k, a in enumerate(ahead)]
+    total = _product(_product(growth, sine), mirrored)[order]
+    # By the duplication formula, as gamma(t) overflows first; pi is not the nearest float.
+    finite = np.minimum(t, 300.0)
+    power = np.power(math.pi, -finite) * np.exp(-3.8981718325193755e-17 * finite)
+    scale = special.gamma(finite / 2) * power * special.gamma(finite / 2 + 0.5)
+    scale = np.where(t > finite, np.inf, scale / math.sqrt(math.pi))
+    sign = np.where(np.mod(turns, 2) == 0, 1.0, -1.0)
+    value: Array = total * (math.factorial(order) * sign) * scale
+    return value
+
+
+@in_double(
+    lambda s, *, order: _riemann(s, order),
+    lambda s, out, *, order: OPS["riemann_zeta"](s, order=order + 1),
+)
+def riemann_zeta(s: Operand, *, order: int = 0) -> TensorType:
+    """Riemann's zeta function on the whole line, or its derivative of an order."""
+    check_order(order, MAX_ORDER)
+    return same(FLOATING, s)
