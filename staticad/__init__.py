@@ -82,7 +82,7 @@ from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.complex_numbers import complex, polar, view_as_complex, view_as_real
 from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
 from .ops.control import after, assert_, group, identity, print_, stop_gradient
-from .ops.convolution import convolve
+from .ops.convolution import convolve, correlate
 from .ops.curves import diff, interp, polyval, trapezoid, vander
 from .ops.data_types import can_cast, finfo, iinfo, isdtype, result_type
 from .ops.diagonals import (
@@ -283,7 +283,7 @@ __all__ = [
     # curves
     "diff", "interp", "polyval", "trapezoid", "vander",
     # contractions
-    "convolve", "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer",
+    "convolve", "correlate", "cross", "dot", "einsum", "inner", "kron", "matmul", "matvec", "outer",
     "tensordot", "trace", "vdot", "vecdot", "vecmat",
     # errors and warnings
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",

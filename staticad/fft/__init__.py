@@ -3,13 +3,15 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from ..elsewhere import missing
-from .convolution import fftconvolve
+from .convolution import correlate, fftconvolve
 from .cosine import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from .frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from .real import hfft, ihfft, irfft, irfft2, irfftn, rfft, rfft2, rfftn
+from .hermitian import hfft, hfft2, hfftn, ihfft, ihfft2, ihfftn
+from .real import irfft, irfft2, irfftn, rfft, rfft2, rfftn
 from .spectra import fft, fft2, fftn, ifft, ifft2, ifftn
 
 __all__ = [
+    "correlate",
     "dct",
     "dctn",
     "dst",
@@ -21,6 +23,8 @@ __all__ = [
     "fftn",
     "fftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "idct",
     "idctn",
     "idst",
@@ -30,6 +34,8 @@ __all__ = [
     "ifftn",
     "ifftshift",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",

@@ -6,7 +6,7 @@ from typing import Any
 
 from staticad_schema import dims
 from staticad_schema.dims import Dim, Size
-from staticad_schema.errors import ArgumentError, DTypeError
+from staticad_schema.errors import ArgumentError, DTypeError, UsageError
 from staticad_schema.sites import asking
 from staticad_schema.types import DEFAULT_FLOAT, FLOAT64, KINDS, as_dtype
 
@@ -22,11 +22,12 @@ from .lengths import length
 
 
 def fftfreq(
-    n: int | str | Dim, d: float = 1.0, *, dtype: Any = None, name: str | None = None
+    n: int | str | Dim, d: float | Tensor = 1.0, *, dtype: Any = None, name: str | None = None
 ) -> Tensor:
     """The frequencies of the coefficients of `fft`: 0, 1, ..., -2, -1 over n d.
 
-    n: the number of points, a Dim or name too.  d: their distance.  dtype: float32 by default.
+    n: the number of points, a Dim or name too.  d: their distance, a number or a scalar tensor, as
+    length / sad.constant(n, dtype="float64").  dtype: float32 by default.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -38,7 +39,7 @@ def fftfreq(
 
 
 def rfftfreq(
-    n: int | str | Dim, d: float = 1.0, *, dtype: Any = None, name: str | None = None
+    n: int | str | Dim, d: float | Tensor = 1.0, *, dtype: Any = None, name: str | None = None
 ) -> Tensor:
     """The frequencies of the coefficients of `rfft`: 0, 1, ..., n // 2 over n d.
 
@@ -79,9 +80,7 @@ def _frequencies(asked: str, n: Any, d: Any, dtype: Any, name: str | None) -> Te
     with asking(asked, name):
         graph = current_graph(asked)
         size = length(n)
-        distance = number("d", d)
-        if distance == 0:
-            raise ArgumentError("points at one place", expected="d other than 0", found=str(d))
+        distance = _distance(d)
         wanted = DEFAULT_FLOAT if dtype is None else as_dtype(dtype)
         if KINDS[wanted] != "float":
             raise DTypeError("not a dtype of frequencies", expected="floats", found=wanted.name)
@@ -94,6 +93,18 @@ def _frequencies(asked: str, n: Any, d: Any, dtype: Any, name: str | None) -> Te
             upper = build("greater_equal", (k + k, points))
             k = build("where", (upper, k - points, k))
         return result(methods.cast(k / (points * distance), wanted, name))
+
+
+def _distance(d: Any) -> Any:
+    """The distance of points, a number or a scalar.  Raises UsageError, GraphError."""
+    if isinstance(d, Tensor):
+        if d.ndim or d.type.kind not in ("float", "int", "uint"):
+            raise UsageError("not a distance", expected="a real scalar", found=d.describe())
+        return d.astype(FLOAT64)
+    distance = number("d", d)
+    if distance == 0:
+        raise ArgumentError("points at one place", expected="d other than 0", found=str(d))
+    return distance
 
 
 def _shifted(asked: str, x: Any, axes: Axis, sign: int, name: str | None) -> Tensor:

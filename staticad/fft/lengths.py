@@ -32,7 +32,11 @@ def scale(norm: Any, inverse: bool) -> str:
 
 
 def length(n: Any) -> Size:
-    """A number of points.  Raises UsageError, ShapeError for none."""
+    """A number of points.  Raises UsageError, ShapeError for none, ArgumentError for a norm."""
+    if isinstance(n, str) and n in _SCALES:
+        raise ArgumentError(
+            "a norm in the place of a size", expected="n", found=repr(n), hint=f"write norm={n!r}"
+        )
     size = dimensions.size(n)
     if size == 0:
         raise ShapeError("a transform of no points", expected="n of at least 1", found=str(n))

@@ -38,7 +38,7 @@ def rfft(
     with asking("rfft", name):
         value = real("rfft", x)
         axis = dimensions.axis_of(axis, value.type.ndim)
-        return result(_halved(resized(value, axis, n), axis, scale(norm, False), name))
+        return result(halved(resized(value, axis, n), axis, scale(norm, False), name))
 
 
 def irfft(
@@ -65,7 +65,7 @@ def irfft(
     with asking("irfft", name):
         value = complex_("irfft", x)
         axis = dimensions.axis_of(axis, value.type.ndim)
-        return result(_doubled(value, axis, n, scale(norm, True), name))
+        return result(doubled(value, axis, n, scale(norm, True), name))
 
 
 def rfftn(
@@ -87,7 +87,8 @@ def rfftn(
     >>> sad.fft.rfftn(x).shape
     (5, 3, 3)
     """
-    return _forwards("rfftn", x, s, axes, norm, name)
+    with asking("rfftn", name):
+        return result(forwards("rfftn", x, s, axes, scale(norm, False), name))
 
 
 def irfftn(
@@ -110,7 +111,8 @@ def irfftn(
     >>> sad.fft.irfftn(x, s=(3, 5)).shape
     (5, 3, 5)
     """
-    return _backwards("irfftn", x, s, axes, norm, name)
+    with asking("irfftn", name):
+        return result(backwards(complex_("irfftn", x), s, axes, scale(norm, True), name))
 
 
 def rfft2(
@@ -130,7 +132,8 @@ def rfft2(
     >>> sad.fft.rfft2(x).shape
     (5, 3, 3)
     """
-    return _forwards("rfft2", x, s, axes, norm, name)
+    with asking("rfft2", name):
+        return result(forwards("rfft2", x, s, axes, scale(norm, False), name))
 
 
 def irfft2(
@@ -150,63 +153,16 @@ def irfft2(
     >>> sad.fft.irfft2(x).shape
     (5, 3, 4)
     """
-    return _backwards("irfft2", x, s, axes, norm, name)
+    with asking("irfft2", name):
+        return result(backwards(complex_("irfft2", x), s, axes, scale(norm, True), name))
 
 
-def hfft(
-    x: Operand,
-    /,
-    n: Length = None,
-    axis: int = -1,
-    norm: Norm | None = "backward",
-    *,
-    name: str | None = None,
-) -> Tensor:
-    """The real transform of a sequence of which x is the first half, and its conjugates the other.
-
-    n: the size of the result, as in `irfft`.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     y = sad.fft.hfft([1.0, 2.0, 3.0])
-    >>> sad.Session(graph).run(y)
-    array([ 8., -2.,  0., -2.], dtype=float32)
-    """
-    with asking("hfft", name):
-        value = build("conj", (complex_("hfft", x),))
-        axis = dimensions.axis_of(axis, value.type.ndim)
-        return result(_doubled(value, axis, n, scale(norm, False), name))
-
-
-def ihfft(
-    x: Operand,
-    /,
-    n: Length = None,
-    axis: int = -1,
-    norm: Norm | None = "backward",
-    *,
-    name: str | None = None,
-) -> Tensor:
-    """The inverse of `hfft`: n // 2 + 1 complex numbers of n real ones.
-
-    >>> import staticad as sad
-    >>> with sad.Graph() as graph:
-    ...     y = sad.fft.ihfft([8.0, -2.0, 0.0, -2.0])
-    >>> sad.real(y).shape
-    (3,)
-    """
-    with asking("ihfft", name):
-        value = real("ihfft", x)
-        axis = dimensions.axis_of(axis, value.type.ndim)
-        half = _halved(resized(value, axis, n), axis, scale(norm, True), None)
-        return result(build("conj", (half,), label=name))
-
-
-def _halved(x: Any, axis: int, factor: str, name: str | None) -> Any:
+def halved(x: Any, axis: int, factor: str, name: str | None) -> Any:
+    """The first half of the spectrum of x along an axis."""
     return build("rfft", (x,), {"axis": axis, "scale": factor, "twice": False}, label=name)
 
 
-def _doubled(x: Any, axis: int, n: Length, factor: str, name: str | None) -> Any:
+def doubled(x: Any, axis: int, n: Length, factor: str, name: str | None) -> Any:
     """`irfft` of x, with as many coefficients as n needs."""
     size = length(2 * (x.type.shape[axis] - 1) if n is None else n)
     if n is not None:
@@ -215,27 +171,24 @@ def _doubled(x: Any, axis: int, n: Length, factor: str, name: str | None) -> Any
     return build("irfft", (x,), attributes, label=name)
 
 
-def _forwards(asked: str, x: Any, s: Any, axes: Any, norm: Any, name: str | None) -> Tensor:
-    with asking(asked, name):
-        value = real(asked, x)
-        over = some(pairs(value, s, axes), axes)
-        factor = scale(norm, False)
-        for axis, n in over:
-            value = resized(value, axis, n)
-        *others, last = (axis for axis, _ in over)
-        value = _halved(value, last, factor, None if others else name)
-        return result(_along(value, others, False, factor, name))
+def forwards(asked: str, x: Any, s: Any, axes: Any, factor: str, name: str | None) -> Any:
+    """`rfftn`, with a factor for each axis."""
+    value = real(asked, x)
+    over = some(pairs(value, s, axes), axes)
+    for axis, n in over:
+        value = resized(value, axis, n)
+    *others, last = (axis for axis, _ in over)
+    value = halved(value, last, factor, None if others else name)
+    return _along(value, others, False, factor, name)
 
 
-def _backwards(asked: str, x: Any, s: Any, axes: Any, norm: Any, name: str | None) -> Tensor:
-    with asking(asked, name):
-        value = complex_(asked, x)
-        *others, (last, n) = some(pairs(value, s, axes), axes)
-        factor = scale(norm, True)
-        for axis, size in others:
-            value = resized(value, axis, size)
-        value = _along(value, [axis for axis, _ in others], True, factor, None)
-        return result(_doubled(value, last, n, factor, name))
+def backwards(x: Any, s: Any, axes: Any, factor: str, name: str | None) -> Any:
+    """`irfftn` of complex numbers, with a factor for each axis."""
+    *others, (last, n) = some(pairs(x, s, axes), axes)
+    for axis, size in others:
+        x = resized(x, axis, size)
+    x = _along(x, [axis for axis, _ in others], True, factor, None)
+    return doubled(x, last, n, factor, name)
 
 
 def _along(x: Any, axes: list[int], inverse: bool, factor: str, name: str | None) -> Any:

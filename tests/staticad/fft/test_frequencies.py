@@ -28,6 +28,23 @@ def test_frequencies_are_numpys(name: str, n: int) -> None:
             agrees(run(graph, [y, x], feeds)[0], same(n, d), 1e-15)
 
 
+@pytest.mark.parametrize("n", [1, 6, 7])
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_a_distance_may_be_a_scalar(name: str, n: int) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", ("n",), name="x")
+        length = sad.placeholder("float64", (), name="length")
+        size = x.shape[0]
+        found = getattr(sad.fft, name)(
+            size, length / sad.constant(size, dtype="float64"), dtype="float64"
+        )
+        (slope,) = sad.gradients(found, length)
+    expected = getattr(np.fft, name)(n, 2.5 / n)
+    y, dy = run(graph, [found, slope], {x: np.zeros(n), length: 2.5})
+    agrees(y, expected, 1e-15)
+    agrees(dy, np.sum(-expected / 2.5), 1e-14)
+
+
 @pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
 @pytest.mark.parametrize("shape", [(1,), (4,), (5,), (3, 4), (2, 0, 5)])
 def test_shifts_are_numpys(name: str, shape: tuple[int, ...]) -> None:

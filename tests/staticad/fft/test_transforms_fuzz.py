@@ -16,9 +16,12 @@ from ..running import agrees, apply
 
 NORMS = ("backward", "ortho", "forward")
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
-SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2")
+SEVERAL = (
+    *("fftn", "ifftn", "rfftn", "irfftn", "fft2", "ifft2", "rfft2", "irfft2"),
+    *("hfftn", "ihfftn", "hfft2", "ihfft2"),
+)
 COSINES = ("dct", "idct", "dst", "idst")
-REAL = ("rfft", "ihfft", "rfftn", "rfft2")
+REAL = ("rfft", "ihfft", "rfftn", "rfft2", "ihfftn", "ihfft2")
 DTYPES = ("float16", "float32", "float64", "complex64", "complex128", "int32")
 
 
@@ -56,7 +59,7 @@ def several_axes(draw: Any) -> tuple[str, Array, dict[str, Any]]:
     axes = axes[: 2 if two else draw(st.integers(1, x.ndim))]
     sizes = st.lists(st.just(-1) | st.integers(1, 9), min_size=len(axes), max_size=len(axes))
     s = draw(st.none() | sizes)
-    if name.startswith("irfft") and s is None and x.shape[axes[-1]] == 1:
+    if name.startswith(("irfft", "hfft")) and s is None and x.shape[axes[-1]] == 1:
         s = [3] * len(axes)
     return name, x, {"s": s, "axes": tuple(axes), "norm": draw(st.sampled_from(NORMS))}
 
