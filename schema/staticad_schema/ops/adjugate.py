@@ -17,12 +17,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..types import Array
 from .lapack import factors
-from .matrices import adjoint_of, transposed
+from .matrices import adjoint_of
 
 _REGULAR = 1e4
 """The condition up to which det(a) inverse(a) has lost no more than four digits."""
@@ -48,9 +50,21 @@ def derivative(a: Array, along: Sequence[Array]) -> Array:
     if rest.any():
         u, s, vh = np.linalg.svd(flat[rest])
         inner = [adjoint_of(u) @ e[rest] @ adjoint_of(vh) for e in es]
-        adjugate = (_adjugate, _first, _higher)[min(len(es), 2)](s, inner)
-        unit = _unit_determinant(u) * _unit_determinant(vh)
-        out[rest] = unit[:, None, None] * (adjoint_of(vh) @ adjugate @ adjoint_of(u))
+        unit = (_unit_determinant(u) * _unit_determinant(vh))[:, None, None]
+
+        def in_place(adjugate: Array) -> Array:
+            return np.asarray(unit * (adjoint_of(vh) @ adjugate @ adjoint_of(u)))
+
+        if len(es) < 2:
+            adjugate = (_adjugate, _first)[len(es)]
+            products = (_all_but_one, _all_but_two)[len(es)](s)
+            # Products beyond the range add nothing, not NaN, to elements that they are no part of.
+            small, large, power = _in_and_beyond_range(products)
+            found = in_place(adjugate(small, inner))
+            found += shifted(in_place(adjugate(large, inner)), power[:, None, None])
+        else:
+            found = in_place(_higher(s, inner))
+        out[rest] = found
     return out.reshape(a.shape)
 
 
@@ -75,47 +89,97 @@ def _by_inverse(a: Array, es: Sequence[Array], finite: Array, out: Array) -> Arr
         moved = inverse @ es[0][finite]
         trace = np.trace(moved, axis1=-2, axis2=-1)[:, None, None]
         found = trace * found - moved @ found
+        good &= np.isfinite(found).all((1, 2))
     places = np.flatnonzero(finite)[good]
     out[places] = found[good]
     return np.asarray(good)
 
 
-# ------------------------------------------------------------------ of diagonals
+# ------------------------------------------------------------------ products
 
 
-def _all_but_one(s: Array) -> Array:
+@dataclass(frozen=True)
+class _Scaled:
+    """factor * 2**power: numbers that may be beyond the range of floats."""
+
+    factor: Array
+    power: Array
+
+    def __mul__(self, other: _Scaled) -> _Scaled:
+        return _Scaled(self.factor * other.factor, self.power + other.power)
+
+    def __getitem__(self, place: Any) -> _Scaled:
+        return _Scaled(self.factor[place], self.power[place])
+
+
+def _cumulative(s: Array) -> _Scaled:
+    """The products of the first 0, 1, 2, ... elements of each row, but not of all."""
+    factor, power = np.frexp(s[:, :-1])
+    # Between the roots of 1/2 and 2, of which a product of a thousand has not left the range.
+    low = factor < math.sqrt(0.5)
+    factor, power = np.where(low, 2 * factor, factor), power.astype(np.int64) - low
+    start = np.zeros((len(s), 1), np.int64)
+    return _Scaled(
+        np.cumprod(np.concatenate([start + 1.0, factor], 1), 1),
+        np.cumsum(np.concatenate([start, power], 1), 1),
+    )
+
+
+def _all_but_one(s: Array) -> _Scaled:
     """The products of all elements of each row but one."""
-    ones = np.ones((len(s), 1))
-    before = np.cumprod(np.concatenate([ones, s[:, :-1]], 1), 1)
-    behind = np.cumprod(np.concatenate([ones, s[:, :0:-1]], 1), 1)[:, ::-1]
-    return np.asarray(before * behind)
+    return _cumulative(s) * _cumulative(s[:, ::-1])[:, ::-1]
 
 
-def _all_but_two(s: Array) -> Array:
+def _all_but_two(s: Array) -> _Scaled:
     """The products of all elements of each row but two, a symmetric matrix with zeros on the
     diagonal."""
     count, size = s.shape
-    out = np.zeros((count, size, size))
-    ones = np.ones((count, 1))
-    before = np.cumprod(np.concatenate([ones, s[:, :-1]], 1), 1)
-    behind = np.cumprod(np.concatenate([ones, s[:, :0:-1]], 1), 1)[:, ::-1]
+    factor = np.zeros((count, size, size))
+    power = np.zeros((count, size, size), np.int64)
+    before, behind = _cumulative(s), _cumulative(s[:, ::-1])[:, ::-1]
     for i in range(size - 1):
-        between = np.cumprod(np.concatenate([ones, s[:, i + 1 : -1]], 1), 1)
-        out[:, i, i + 1 :] = before[:, i, None] * between * behind[:, i + 1 :]
-    return out + transposed(out)
+        rest = (slice(None), slice(i + 1, None))
+        found = before[:, i, None] * _cumulative(s[rest]) * behind[rest]
+        factor[:, i, i + 1 :] = factor[:, i + 1 :, i] = found.factor
+        power[:, i, i + 1 :] = power[:, i + 1 :, i] = found.power
+    return _Scaled(factor, power)
 
 
-def _adjugate(s: Array, es: Sequence[Array]) -> Array:
-    return np.asarray(_all_but_one(s)[..., None] * np.eye(s.shape[-1]))
+def _in_and_beyond_range(x: _Scaled) -> tuple[Array, Array, Array]:
+    """Numbers, with 0 for those that are too large; these, with 0 for the others, over a power of
+    2; and the power, for each of the first axis."""
+    plain = shifted(x.factor, x.power)
+    beyond = ~np.isfinite(plain)
+    axes = tuple(range(1, plain.ndim))
+    power = np.max(x.power, axes, initial=0, where=beyond)
+    scaled = shifted(x.factor, x.power - power.reshape(-1, *(1,) * len(axes)))
+    return np.where(beyond, 0, plain), np.where(beyond, scaled, 0), power
 
 
-def _first(s: Array, es: Sequence[Array]) -> Array:
+def shifted(x: Array, power: Array) -> Array:
+    """x times powers of 2."""
+    # Far beyond what there is between the least and the greatest float.
+    power = np.clip(power, -(2**20), 2**20).astype(np.int32)
+    if x.dtype.kind != "c":
+        return np.asarray(np.ldexp(x, power))
+    out = np.empty(np.broadcast_shapes(x.shape, power.shape), x.dtype)
+    out.real, out.imag = np.ldexp(x.real, power), np.ldexp(x.imag, power)
+    return out
+
+
+# ------------------------------------------------------------------ of diagonals
+
+
+def _adjugate(products: Array, es: Sequence[Array]) -> Array:
+    return np.asarray(products[..., None] * np.eye(products.shape[-1]))
+
+
+def _first(products: Array, es: Sequence[Array]) -> Array:
     (e,) = es
-    q = _all_but_two(s)
-    out = -q * e
-    diagonal = np.arange(s.shape[-1])
+    out = -products * e
+    diagonal = np.arange(e.shape[-1])
     of_diagonal = e[:, diagonal, diagonal, None]
-    out[:, diagonal, diagonal] = (q @ of_diagonal)[..., 0]
+    out[:, diagonal, diagonal] = (products @ of_diagonal)[..., 0]
     return out
 
 

@@ -14,13 +14,13 @@ import numpy as np
 from ..op import OPS, Operand, op
 from ..shapes import broadcast_shapes
 from ..types import REAL_OF, Array, TensorType
-from .adjugate import derivative
+from .adjugate import derivative, shifted
 from .arithmetic import multiply_no_nan
 from .checks import same_dtype
 from .lapack import factors
 from .lu import lu
 from .matrices import check_square, diagonal_of, expected_square, identity_like, transposed
-from .pointwise import conjugated, total
+from .pointwise import conjugated, select, total
 from .reduce import prod, sum_
 from .shape import aligned, reshape, zeros
 from .solving import solve
@@ -87,8 +87,7 @@ def _product(x: Array) -> Array:
     out = np.asarray(np.prod(x, -1))
     limits = np.finfo(x.dtype)
     size = np.abs(out)
-    lost = ((size < limits.tiny) | ~np.isfinite(size)) & (x != 0).all(-1)
-    lost &= np.isfinite(x).all(-1)
+    lost = ((size < limits.tiny) | ~np.isfinite(size)) & np.isfinite(x).all(-1)
     if not lost.any():
         return out
     rows = x[lost]
@@ -97,25 +96,18 @@ def _product(x: Array) -> Array:
     for column in np.moveaxis(rows, -1, 0):
         found = found * column
         _, exponent = np.frexp(np.abs(found))
-        found = _shifted(found, -exponent)
+        found = shifted(found, -exponent)
         power += exponent
     out = np.array(out)
-    out[lost] = _shifted(found, np.clip(power, -(2**20), 2**20).astype(np.int32))
+    out[lost] = shifted(found, power)
     return out
-
-
-def _shifted(x: Array, power: Array) -> Array:
-    """x times powers of two."""
-    if x.dtype.kind != "c":
-        return np.asarray(np.ldexp(x, power))
-    return np.asarray(np.ldexp(x.real, power) + 1j * np.ldexp(x.imag, power), x.dtype)
 
 
 def _det(a: Array) -> Array:
     found = factors(a)
     # Never -0, which would say nothing but how many rows were swapped.
     product = _product(np.diagonal(found.upper, 0, -2, -1))
-    return np.asarray(product * found.parity.astype(a.dtype) + a.dtype.type(0))
+    return np.asarray(np.where(found.parity < 0, -product, product) + a.dtype.type(0))
 
 
 def _batch_det(a: Any, batched: Sequence[bool]) -> Any:
@@ -158,7 +150,11 @@ def _grad_slogdet(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
         weight = total([weight, turned * a.coerce(1j)])
     if weight is None:
         return (zeros(a, a.type.shape),)
-    return (solve(a, _column(weight) * identity_like(a), adjoint=True, strict=False),)
+    found = solve(a, _column(weight) * identity_like(a), adjoint=True, strict=False)
+    # Singular matrices of which nothing is used take no part, to any order: their inverses, which
+    # are not finite, would make NaN of a cotangent of this.
+    used = OPS["not_equal"](sign, sign.coerce(0.0)) | OPS["not_equal"](weight, weight.coerce(0.0))
+    return (select(_column(used), found),)
 
 
 def _jvp_slogdet(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

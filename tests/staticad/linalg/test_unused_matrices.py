@@ -1,5 +1,5 @@
-"""Singular matrices of a stack of which nothing is used: their first and second derivatives are 0,
-of factors the third ones too, and those of the others are what they are without them."""
+"""Singular matrices of a stack of which nothing is used: their derivatives are 0, to the third
+order, and those of the others are what they are without them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ FACTORS: dict[str, Callable[[Any], Any]] = {
     "vectors of any": lambda x: sad.abs(LINALG.eig(x)[1]) ** 2,
     "singular vectors": lambda x: sad.abs(LINALG.svd(x)[0]) ** 2,
     "logarithms of determinants": lambda x: LINALG.slogdet(x)[1][..., None, None],
+    "determinants": lambda x: LINALG.det(x)[..., None, None],
+    "least squares": lambda x: LINALG.lstsq(x, np.ones((3, 2)))[0],
     "pseudo-inverses": LINALG.pinv,
 }
 REGULAR = np.random.default_rng(3).normal(size=(1, 3, 3))
@@ -50,10 +52,9 @@ def derivatives(function: Callable[[Any], Any], at: np.ndarray[Any, Any], orders
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("name", FACTORS)
 def test_what_is_not_used_has_no_derivative(name: str, dtype: str) -> None:
-    orders = 2 if name == "logarithms of determinants" else 3
-    alone = derivatives(FACTORS[name], REGULAR.astype(dtype), orders)
+    alone = derivatives(FACTORS[name], REGULAR.astype(dtype), orders=3)
     several = np.concatenate([REGULAR, SINGULAR]).astype(dtype)
-    stacked = derivatives(FACTORS[name], several, orders)
+    stacked = derivatives(FACTORS[name], several, orders=3)
     for one, all_of_them in zip(alone, stacked, strict=True):
         np.testing.assert_allclose(all_of_them[:1], one, rtol=1e-7, atol=1e-9 * abs(one).max())
         np.testing.assert_array_equal(all_of_them[1:], 0)
