@@ -34,7 +34,8 @@ def vector_norm(
     than 0.
 
     x: numbers or bools, integers count as float32.  axis: an int, several, or None for all;
-    keepdims leaves them with size 1.  The result is real, and does not overflow within.
+    keepdims leaves them with size 1.  The result is real, and does not overflow within.  It is 0 of
+    no elements, of which there is no smallest: ShapeError.
 
     The gradient is 0 where the norm is 0, and at elements that are 0; ties of the largest share it.
     So are second derivatives: where the norm is 0, that of norm**2 is 0 too, that of
@@ -65,7 +66,8 @@ def matrix_norm(
 
     ord: "fro", the root of the sum of the squares; 1, the largest sum of a column's absolute
     values, -1 the smallest; inf and -inf, of a row's; 2, the largest singular value, -2 the
-    smallest, "nuc" the sum of all.  Raises ShapeError below rank 2.
+    smallest, "nuc" the sum of all.  The largest of nothing is 0.  Raises ShapeError below rank 2,
+    and for the smallest of nothing.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -144,6 +146,29 @@ def _reduced(op: str, x: Any, axes: tuple[int, ...], keepdims: bool, name: str |
     return build(op, (x,), {"axis": axes, "keepdims": keepdims}, label=name)
 
 
+def _with_one_more(x: Any, axes: tuple[int, ...], value: float) -> Any:
+    """x with an element more along each of the axes, in case there is none."""
+    widths = tuple((0, int(a in axes)) for a in range(x.type.ndim))
+    return build("pad", (x,), {"widths": widths, "value": value})
+
+
+def largest(x: Any, axes: tuple[int, ...], keepdims: bool = False, name: str | None = None) -> Any:
+    """The largest along axes of numbers that are not negative; 0 of none."""
+    sizes = [x.type.shape[a] for a in axes]
+    if 0 in sizes:
+        return _reduced("sum", x, axes, keepdims, name)
+    if not all(isinstance(size, int) for size in sizes):
+        x = _with_one_more(x, axes, 0.0)
+    return _reduced("max", x, axes, keepdims, name)
+
+
+def _extreme(x: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None) -> Any:
+    """The largest for a positive order, the smallest for a negative one."""
+    if order > 0:
+        return largest(x, axes, keepdims, name)
+    return _reduced("min", x, axes, keepdims, name)
+
+
 def p_norm(
     x: Any, order: float, axes: tuple[int, ...], keepdims: bool, name: str | None = None
 ) -> Any:
@@ -152,13 +177,12 @@ def p_norm(
         return _reduced("norm", x, axes, keepdims, name)
     if order == 0:
         dtype = REAL_OF.get(x.type.dtype, x.type.dtype)
-        count = _reduced("sum", build("not_equal", (x, 0)).astype(dtype), axes, keepdims, name)
-        return count
+        return _reduced("sum", build("not_equal", (x, 0)).astype(dtype), axes, keepdims, name)
     size = build("abs", (x,))
     if order == 1:
         return _reduced("sum", size, axes, keepdims, name)
     if math.isinf(order):
-        return _reduced("max" if order > 0 else "min", size, axes, keepdims, name)
+        return _extreme(size, order, axes, keepdims, name)
     return _power_norm(size, order, axes, keepdims, name)
 
 
@@ -176,10 +200,8 @@ def _power_norm(
     else:
         elements = size
         if not all(isinstance(size.type.shape[a], int) for a in axes):
-            # One more, which counts least, in case there is none.
-            widths = tuple((0, int(a in axes)) for a in range(size.type.ndim))
-            least = 0.0 if order > 0 else math.inf
-            elements = build("pad", (size,), {"widths": widths, "value": least})
+            # What counts least.
+            elements = _with_one_more(size, axes, 0.0 if order > 0 else math.inf)
         unit = _reduced("max" if order > 0 else "min", elements, axes, True, None)
         usable = build("logical_and", (build("isfinite", (unit,)), build("greater", (unit, 0))))
         unit = build("stop_gradient", (build("where", (usable, unit, unit.coerce(1.0))),))
@@ -223,7 +245,7 @@ def _matrix_norm(
         )
     summed, chosen = (columns, rows) if math.isinf(ord) else (rows, columns)
     sums = _reduced("sum", build("abs", (x,)), (summed,), True, None)
-    found = _reduced("max" if ord > 0 else "min", sums, (chosen,), True, None)
+    found = _extreme(sums, ord, (chosen,), True, None)
     if keepdims:
         return methods.cast(found, found.type.dtype, name)
     kept = tuple(s for a, s in enumerate(found.type.shape) if a not in axes)
@@ -238,16 +260,12 @@ def _spectral_norm(
     axes = (*rest, rows, columns)
     if axes != tuple(range(rank)):
         x = build("permute_dims", (x,), {"axes": axes})
-    if ord != "nuc" and 0 in x.type.shape[-2:]:
-        raise ShapeError(
-            "a matrix without elements has no largest or smallest singular value",
-            expected="elements",
-            found=x.describe(),
-        )
-    values = build("svdvals", (x.astype(WIDENED.get(dtype, dtype)),))
-    reduction = "sum" if ord == "nuc" else "max" if ord > 0 else "min"
     # The slope of abs at 0 is 0: so is that of singular values of 0.
-    found = _reduced(reduction, build("abs", (values,)), (rank - 2,), False, None)
+    values = build("abs", (build("svdvals", (x.astype(WIDENED.get(dtype, dtype)),)),))
+    if ord == "nuc":
+        found = _reduced("sum", values, (rank - 2,), False, None)
+    else:
+        found = _extreme(values, ord, (rank - 2,), False, None)
     if keepdims:
         kept = iter(found.type.shape)
         shape = tuple(1 if a in (rows, columns) else next(kept) for a in range(rank))

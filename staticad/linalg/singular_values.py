@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from staticad_schema.dims import Size
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError
 from staticad_schema.ops.checks import agree, check_broadcast
-from staticad_schema.ops.matrices import check_matrix, check_square
+from staticad_schema.ops.matrices import check_matrix, check_square, identity_like
 from staticad_schema.ops.spectral import as_column
 from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
@@ -20,9 +21,8 @@ from ..numbers import is_real
 from ..operands import Operand, result, tensor, tensors
 from ..options import flag
 from ..tensor import Tensor
-from .norms import matrix_norm
+from .norms import largest, matrix_norm
 from .precision import applied, precise, rounded
-from .systems import inv
 
 
 class SVD(NamedTuple):
@@ -113,15 +113,9 @@ def _rank(values: Any, border: Any) -> Any:
     return build("sum", (above,), {"axis": (values.type.ndim - 1,), "keepdims": False})
 
 
-def _largest(values: Any) -> Any:
-    """The largest singular value of each matrix; 0 of none."""
-    axis = values.type.ndim - 1
-    if values.type.shape[axis] == 0:
-        return build("sum", (values,), {"axis": (axis,), "keepdims": False})
-    if not isinstance(values.type.shape[axis], int):
-        widths = ((0, 0),) * axis + ((0, 1),)
-        values = build("pad", (values,), {"widths": widths, "value": 0.0})
-    return build("max", (values,), {"axis": (axis,), "keepdims": False})
+def _border(rtol: Any, values: Any) -> Any:
+    """rtol times the largest singular value of each matrix."""
+    return build("multiply", (rtol, largest(values, (values.type.ndim - 1,))))
 
 
 def matrix_rank(
@@ -153,7 +147,7 @@ def matrix_rank(
         if tol is not None:
             border = _tolerance("tol", tol, matrix)
         else:
-            border = build("multiply", (_tolerance("rtol", rtol, matrix), _largest(values)))
+            border = _border(_tolerance("rtol", rtol, matrix), values)
         return result(renamed(_rank(values, border), name))
 
 
@@ -231,8 +225,15 @@ def lstsq(
         broadcast_shapes((matrix.type.shape[:-2], target.type.shape[:-2]))
         rtol = _tolerance("rcond", rcond, matrix)
         values = build("svdvals", (matrix,))
-        rank = _rank(values, build("multiply", (rtol, _largest(values))))
-        solution = build("matmul", (_pinv(matrix, rtol), target))
+        rank = _rank(values, _border(rtol, values))
+        inverse = _pinv(matrix, rtol)
+        solution = build("matmul", (inverse, target))
+        # Errors of the inverse are as large across the singular vectors of the smallest values as
+        # along them, where alone they leave a @ x as it is.  What corrects them has no derivative:
+        # inverse @ (b - a @ inverse @ b) is 0.
+        missed = build("subtract", (target, build("matmul", (matrix, solution))))
+        correction = build("stop_gradient", (build("matmul", (inverse, missed)),))
+        solution = build("add", (solution, correction))
         missed = build("subtract", (target, build("matmul", (matrix, solution))))
         size = build("square", (build("abs", (missed,)),))
         axis = (size.type.ndim - 2,)
@@ -254,8 +255,8 @@ def cond(x: Operand, /, p: Any = None, *, name: str | None = None) -> Tensor:
 
     x: [..., m, n].  p: None or 2, the largest over the smallest singular value, -2 its inverse; or
     an order of `matrix_norm`, the norm of x times that of its inverse, of square matrices.
-    Integers count as float32, half floats compute in it.  A singular matrix has inf (-2: 0), but
-    for other orders the run raises ExecutionError.
+    Integers count as float32, half floats compute in it.  A singular matrix has inf (-2: 0), with
+    gradient 0.  Raises ShapeError for a matrix without elements.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -268,28 +269,42 @@ def cond(x: Operand, /, p: Any = None, *, name: str | None = None) -> Tensor:
         if p is None or (is_real(p) and p in (2, -2)):
             found = _ratio(matrix, p == -2)
         else:
-            check_square(matrix.type)
+            size = check_square(matrix.type)
             if p != "fro" and p != "nuc" and not (is_real(p) and p in (1, -1, np.inf, -np.inf)):
                 raise ArgumentError(
                     "not the order of a matrix's norm",
                     expected="None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf",
                     found=f"{p!r:.80}",
                 )
-            norms = matrix_norm(matrix, ord=p), matrix_norm(inv(matrix), ord=p)
-            found = build("multiply", norms)
+            _check_elements(matrix, size)
+            found = _by_norms(matrix, p)
         return result(renamed(rounded(found, dtype), name))
+
+
+def _check_elements(x: Any, size: Size) -> None:
+    if size == 0:
+        raise ShapeError(
+            "a matrix without elements has no condition", expected="elements", found=x.describe()
+        )
+
+
+def _by_norms(x: Any, order: Any) -> Any:
+    """The norm of a square matrix times that of its inverse; inf if there is none."""
+    sign, _ = build("slogdet", (x,))
+    singular = build("equal", (sign, 0))
+    regular = build("where", (as_column(as_column(singular)), identity_like(x), x))
+    inverse = build("solve", (regular, identity_like(x)), {"adjoint": False, "strict": True})
+    found = build("multiply", (matrix_norm(x, ord=order), matrix_norm(inverse, ord=order)))
+    return build("where", (singular, found.coerce(np.inf), found))
 
 
 def _ratio(x: Any, inverted: bool) -> Any:
     """The largest over the smallest singular value; inf where it is a number over 0."""
     values = build("svdvals", (x,))
     axis = values.type.ndim - 1
-    if values.type.shape[axis] == 0:
-        raise ShapeError(
-            "a matrix without elements has no condition", expected="elements", found=x.describe()
-        )
+    _check_elements(x, values.type.shape[axis])
     over = {"axis": (axis,), "keepdims": False}
-    largest, smallest = build("max", (values,), over), build("min", (values,), over)
-    above, below = (smallest, largest) if inverted else (largest, smallest)
+    most, least = build("max", (values,), over), build("min", (values,), over)
+    above, below = (least, most) if inverted else (most, least)
     ratio = build("divide", (above, below))
     return build("where", (build("equal", (below, 0)), ratio.coerce(np.inf), ratio))

@@ -81,10 +81,10 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "exponential of a rectangle": (ValueError, "not square", lambda: LINALG.expm(of(2, 3))),
     "root of a vector": (ValueError, "no matrix", lambda: LINALG.sqrtm(of(2))),
     "logarithm of a rectangle": (ValueError, "not square", lambda: LINALG.logm(of(2, 3))),
-    "largest singular value of nothing": (
+    "smallest singular value of nothing": (
         ValueError,
-        "no largest",
-        lambda: LINALG.matrix_norm(of(0, 2), ord=2),
+        "no identity",
+        lambda: LINALG.matrix_norm(of(0, 2), ord=-2),
     ),
     "a norm of another name": (
         ValueError,

@@ -132,13 +132,37 @@ def test_infinity_and_nan(ord: float) -> None:
     np.testing.assert_array_equal(found, [INF, INF, NAN, NAN])
 
 
-@pytest.mark.parametrize("ord", [2, 1, 0, 3])
-def test_of_nothing(ord: float) -> None:
-    x = np.zeros((2, 0))
-    f = lambda x: sad.linalg.vector_norm(x, axis=1, ord=ord)  # noqa: E731
-    np.testing.assert_array_equal(value(f, x), [0, 0])
-    if ord:
-        assert grad(f, x).shape == (2, 0)
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("ord", [2, 1, 0, 3, INF])
+def test_of_nothing(ord: float, symbolic: bool) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", ("m", "n") if symbolic else (2, 0))
+        y = sad.linalg.vector_norm(x, axis=1, ord=ord)
+        (dx,) = sad.gradients(sad.sum(y), x, unconnected="zero")
+    with sad.Session(graph) as session:
+        found, slope = session.run([y, dx], {x: np.zeros((2, 0))})
+    np.testing.assert_array_equal(found, [0, 0])
+    assert slope.shape == (2, 0)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])
+@pytest.mark.parametrize("ord", [1, 2, INF, "fro", "nuc"])
+def test_of_matrices_without_elements(ord: Any, shape: tuple[int, ...], symbolic: bool) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (None,) * len(shape) if symbolic else shape)
+        y = sad.linalg.matrix_norm(x, ord=ord)
+        (dx,) = sad.gradients(sad.sum(y), x)
+    with sad.Session(graph) as session:
+        found, slope = session.run([y, dx], {x: np.zeros(shape)})
+    np.testing.assert_array_equal(found, np.zeros(shape[:-2]))
+    assert slope.shape == shape
+
+
+@pytest.mark.parametrize("ord", [-INF, -1, -2])
+def test_nothing_has_no_smallest(ord: float) -> None:
+    with pytest.raises(sad.ShapeError, match="no identity"):
+        value(lambda x: sad.linalg.matrix_norm(x, ord=ord), np.zeros((0, 0)))
 
 
 @pytest.mark.parametrize("ord", ["fro", 1, -1, INF, -INF])

@@ -113,6 +113,24 @@ def test_least_squares_of_stacks_and_lost_rank() -> None:
     assert value(lambda a, b: sad.linalg.lstsq(a, b, 0.9).rank, a, b).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("degree", [6, 10, 14])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_what_fits_is_met_also_by_matrices_of_bad_condition(degree: int, dtype: str) -> None:
+    points = np.linspace(0, 1, 40).astype(dtype)
+    a = np.vander(points, degree)
+    b = a @ random(degree, dtype=dtype)
+    found: Any = value(lambda a, b: sad.linalg.lstsq(a, b), a, b)
+    size = np.linalg.norm(a) * np.linalg.norm(found.x)
+    assert np.linalg.norm(a @ found.x - b) < 1e-14 * size
+    assert found.residuals < (1e-14 * size) ** 2
+    # What does not fit is no further away than by LAPACK.
+    b = np.cos(5 * points)
+    found = value(lambda a, b: sad.linalg.lstsq(a, b), a, b)
+    apart = np.linalg.norm(a @ np.linalg.lstsq(a, b)[0] - b)
+    np.testing.assert_allclose(np.linalg.norm(a @ found.x - b), apart, rtol=1e-4)
+    np.testing.assert_allclose(found.residuals, apart**2, rtol=1e-4)
+
+
 @pytest.mark.parametrize("p", [None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc"])
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_conditions(p: Any, dtype: str) -> None:
@@ -128,6 +146,25 @@ def test_conditions_of_singular_matrices() -> None:
     np.testing.assert_array_equal(value(sad.linalg.cond, x), [np.inf, np.inf, np.nan])
     assert value(sad.linalg.cond, LOW.T[:, :2]) > 1e15
     np.testing.assert_array_equal(value(lambda x: sad.linalg.cond(x, -2), x[:1]), [0])
+
+
+@pytest.mark.parametrize("p", [1, -1, np.inf, -np.inf, "fro", "nuc"])
+def test_a_singular_matrix_has_an_infinite_condition_by_any_norm(p: Any) -> None:
+    regular = random(3, 3)
+    x = np.stack([regular, np.diag([1.0, 0, 0]), np.ones((3, 3)), np.diag([2.0, 0, 1])])
+    cond = lambda x: sad.linalg.cond(x, p)  # noqa: E731
+    found = value(cond, x)
+    np.testing.assert_allclose(found[0], np.linalg.cond(regular, p), rtol=1e-12)
+    np.testing.assert_array_equal(found[1:], np.inf)
+    slope = grad(cond, x)
+    np.testing.assert_allclose(slope[0], grad(cond, regular), rtol=1e-12)
+    np.testing.assert_array_equal(slope[1:], 0)
+
+
+@pytest.mark.parametrize("p", [None, 1, "fro"])
+def test_nothing_has_no_condition(p: Any) -> None:
+    with pytest.raises(sad.ShapeError, match="without elements has no condition"):
+        value(lambda x: sad.linalg.cond(x, p), np.zeros((2, 0, 0)))
 
 
 @pytest.mark.parametrize("ord", [2, -2, "nuc"])
