@@ -25,7 +25,8 @@ METHODS = {
     **dict.fromkeys(("dim", "rank"), "x.ndim"),
     **dict.fromkeys(("view", "flatten", "ravel"), "x.reshape(-1)"),
     **dict.fromkeys(("add_", "sub_", "mul_", "fill_", "copy_"), "the assign of a variable"),
-    "transpose": "x.T, x.mT or sad.permute_dims", "cuda": "sad.Session(graph, device=...)",
+    "H": "sad.conj(x.mT)", "transpose": "x.T, x.mT or sad.permute_dims",
+    "cuda": "sad.Session(graph, device=...)",
     "op": "x.node", "device": "with sad.device(...), or sad.Session(graph, device=...)",
     "to_device": "with sad.device(...)",
 }  # fmt: skip
@@ -65,6 +66,8 @@ def missing_of_tensor(kind: str, name: str) -> AttributeError:
     advice = None
     if name in METHODS:
         advice = f"use {METHODS[name]}"
+    elif name in NAMESPACES:
+        advice = f"use the functions of sad.{name}"
     elif not name.startswith("_"):
         advice = f"use sad.{name}(x)" if name in public("") else equivalent(name)
     return _error(f"a {kind} has no attribute {name!r}", advice, name)

@@ -64,6 +64,11 @@ def test_no_name_is_advised_against_that_is_here() -> None:
         (sad.random, "randn", "use sad.random.normal"),
         (sad.optimizers, "Momentun", "did you mean 'Momentum'?"),
         (sad.optimizers.schedules, "cosin", "did you mean 'cosine'"),
+        (sad, "signal", "use sad.fft.fftconvolve, sad.fft.correlate"),
+        (sad.fft, "correlate2d", "use sad.fft.correlate"),
+        (sad.fft, "next_fast_len", "use scipy.fft.next_fast_len"),
+        (sad.fft, "lfilter", "it is not here: recursive filters"),
+        (sad, "optimize", "use scipy.optimize.minimize(session.callable("),
         (sad.testing, "check_gradient", "did you mean 'check_gradients'?"),
     ],
 )
@@ -80,6 +85,9 @@ def test_a_name_of_another_library(namespace: Any, name: str, advice: str) -> No
         ("exp", "use sad.exp(x)"),
         ("unsqueeze", "use sad.expand_dims"),
         ("argmax", "use sad.argmax(x)"),
+        ("fft", "use the functions of sad.fft"),
+        ("linalg", "use the functions of sad.linalg"),
+        ("H", "use sad.conj(x.mT)"),
     ],
 )
 def test_a_method_of_another_library(name: str, advice: str) -> None:
