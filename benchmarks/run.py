@@ -69,10 +69,11 @@ def main() -> None:
     parser.add_argument("--device", default="auto", help="where staticad runs (default: auto)")
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of timed steps")
     parser.add_argument("--rounds", type=int, default=3, help="of the table; the best counts")
+    parser.add_argument("--picture", metavar="FILE.svg", help="of the table, to be written")
     parser.add_argument("--n", type=int, nargs="+", default=list(SIZES), help="of graph_scale")
     options = parser.parse_args()
     if options.table:
-        table.print_all(options.device, options.budget, options.rounds, options.n)
+        table.print_all(options.device, options.budget, options.rounds, options.n, options.picture)
     else:
         run(options.workload, options.device, options.budget, options.n)
 

@@ -236,6 +236,13 @@ def _zeta(order: int) -> Callable[[Any, Any], Any]:
     return exact
 
 
+def _riemann_slope(s: Any) -> Any:
+    if s < 30:
+        return _slope(mp.zeta)(s)
+    # A difference would have none of the digits.
+    return -sum(mp.log(k) * mp.mpf(k) ** -s for k in range(2, 60))
+
+
 def _logsumexp(*x: Any) -> Any:
     top = max(x)
     return top + mp.log(sum(mp.exp(t - top) for t in x))
@@ -362,7 +369,7 @@ FUNCTIONS: dict[str, Function] = {
         for mark in ("", "'")
     },
     "zeta of one": _of("riemann_zeta", mp.zeta, special.zeta, *_BOX_ZETA, order=0),
-    "zeta of one'": _of("riemann_zeta", _slope(mp.zeta), None, *_BOX_ZETA, order=1),
+    "zeta of one'": _of("riemann_zeta", _riemann_slope, None, *_BOX_ZETA, order=1),
     "zeta": _of("zeta", _zeta(0), special.zeta, ((1.01, 60.0), (1e-3, 1e3))),
     "zeta by s": _of("zeta", _zeta(1), None, ((1.01, 60.0), (1e-3, 1e3)), order=1),
     "expi": _of("expi", _expi, special.expi, (-700.0, 50.0), (1e-10, 1.0), (1.0, 700.0)),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import benchmarks
-from benchmarks import startup
+from benchmarks import picture, startup
 from benchmarks.measure import Record, environment, growth
 from benchmarks.yardstick import WORKLOADS
 from staticad_executor.machine import Limits, Work, measured
@@ -27,20 +27,28 @@ PATIENCE = 20  # seconds of a first call, beyond which a runner gets one round o
 
 @dataclass(frozen=True)
 class Peer:
-    """A runner, and the module without which it cannot run."""
+    """A runner, and the module without which it cannot run.
+
+    deep: whether it has graph_scale.  arguments: to its command line, beside the workload.
+    """
 
     name: str
     needs: str
     module: str
-    deep: bool = False  # whether it has graph_scale
+    deep: bool = False
+    arguments: tuple[str, ...] = ()
 
 
 STATICAD = Peer("staticad", "staticad", "benchmarks.peer_staticad", deep=True)
 PEERS = (
     Peer("numpy-by-hand", "numpy", "benchmarks.peers.numpy_by_hand"),
-    Peer("torch-eager", "torch", "benchmarks.peers.torch_eager", deep=True),
+    Peer("torch-eager", "torch", "benchmarks.peers.torch_cpu", deep=True),
+    Peer("torch-compile", "torch", "benchmarks.peers.torch_cpu", arguments=("--compile",)),
     Peer("jax", "jax", "benchmarks.peers.jax_jit", deep=True),
-    Peer("pytensor-numba", "pytensor", "benchmarks.peers.pytensor_numba"),
+    Peer("tf1", "tensorflow", "benchmarks.peers.tf1_graph"),
+    Peer("onnxruntime", "onnxruntime", "benchmarks.peers.onnx_runtime"),
+    Peer("pytensor-numba", "pytensor", "benchmarks.peers.pytensor_native"),
+    Peer("pytensor-c", "pytensor", "benchmarks.peers.pytensor_native", arguments=("--through-c",)),
 )
 
 
@@ -58,7 +66,7 @@ def command_of(peer: Peer) -> list[str] | None:
     test = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({peer.needs!r}) is None)"
     for python in interpreters():
         if subprocess.run([python, "-c", test], env=environment(), check=False).returncode == 0:
-            return [python, "-W", "ignore", "-m", peer.module]
+            return [python, "-W", "ignore", "-m", peer.module, *peer.arguments]
     return None
 
 
@@ -178,8 +186,10 @@ def graph_scale_rows(commands: dict[str, list[str]], sizes: Sequence[int]) -> It
             ]
 
 
-def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> None:
-    """Run everything and print the tables."""
+def print_all(
+    device: str, budget: float, rounds: int, sizes: Sequence[int], picture_path: str | None = None
+) -> None:
+    """Run everything and print the tables; write the picture of the first."""
     commands: dict[str, list[str]] = {}
     for peer in (STATICAD, *PEERS):
         command = command_of(peer)
@@ -191,7 +201,10 @@ def print_all(device: str, budget: float, rounds: int, sizes: Sequence[int]) -> 
 
     header = ["workload", "peer", "median", "min", "of best peer", "of limit", "first call"]
     limits = measured(benchmarks.THREADS)
-    rows = list(workload_rows(best_rounds(commands, budget, rounds), limits))
+    best = best_rounds(commands, budget, rounds)
+    rows = list(workload_rows(best, limits))
+    if picture_path is not None:
+        Path(picture_path).write_text(picture.drawn(best), encoding="utf-8")
     print(limits, end="\n\n")
     print(*aligned([*header, "RSS MB", ""], rows), sep="\n", end="\n\n")
     print(*aligned(

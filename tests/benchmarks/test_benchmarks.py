@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import staticad as sad
-from benchmarks import callable_overhead, graph_size, measure, table
+from benchmarks import callable_overhead, graph_size, measure, picture, table
 from benchmarks.on_staticad.running import Built
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
@@ -175,3 +176,25 @@ def test_table_compares_with_the_best_framework() -> None:
     assert rows["fast"][4:6] == ["1.00", "10.0%"]
     assert rows["wrong"][-1] == "WRONG NUMBERS"
     assert rows["broken"][-1] == "exit status 1"
+
+
+def test_picture_has_a_dot_for_each_right_record() -> None:
+    def record(seconds: float, ok: bool = True) -> dict[str, Any]:
+        return {"seconds_median": seconds, "ok": ok}
+
+    best = {
+        ("pinn", "staticad"): record(2.0),
+        ("pinn", "jax"): record(1.0),
+        ("pinn", "tf1"): record(0.5, ok=False),
+        ("pinn", "numpy-by-hand"): record(0.25),
+        ("hvp", "staticad"): record(1.0),
+    }
+    assert picture.ratios(best) == {"pinn": {"staticad": 2, "jax": 1, "numpy-by-hand": 0.25}}
+    root = ElementTree.fromstring(picture.drawn(best))
+    space = "{http://www.w3.org/2000/svg}"
+    dots = [c for c in root.iter(f"{space}circle") if c.find(f"{space}title") is not None]
+    titles = [dot.findtext(f"{space}title") for dot in dots]
+    assert sorted(map(str, titles)) == ["jax: 1.00", "numpy-by-hand: 0.25", "staticad: 2.00"]
+    places = [float(dot.attrib["cx"]) for dot in sorted(dots, key=lambda d: d.attrib["cx"])]
+    assert places == sorted(places)
+    assert len(set(places)) == 3

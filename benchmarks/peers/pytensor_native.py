@@ -1,4 +1,4 @@
-"""PyTensor with its default linker, numba: the whole step compiled to one native function."""
+"""PyTensor: a step compiled to one native function, by numba or with `--through-c` by C."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ pytensor.config.floatX = "float32"
 pytensor.config.warn_float64 = "ignore"
 
 F32 = np.float32
+BY_C = "--through-c" in sys.argv
 
 
 def compiled(inputs: list[Any], outputs: Any, updates: Any = None) -> Any:
     """A function that does not check its inputs again."""
-    function = pytensor.function(inputs, outputs, updates=updates, mode="NUMBA")
+    function = pytensor.function(inputs, outputs, updates=updates, mode="CVM" if BY_C else "NUMBA")
     function.trust_input = True
     return function
 
@@ -34,17 +35,36 @@ def shared(array: Any, name: str | None = None) -> Any:
     return pytensor.shared(array, name=name, shape=array.shape)
 
 
+def placeholders(batch: Batch) -> list[Any]:
+    """Inputs for the arrays of a batch."""
+    return [pt.tensor(k, dtype=a.dtype, shape=a.shape) for k, a in batch.items()]
+
+
+def logits(params: dict[str, Any], x: Any) -> Any:
+    """As many ReLU layers as there are pairs of parameters, the last one without."""
+    layers = len(params) // 2
+    for layer in range(layers):
+        x = x @ params[f"W{layer}"] + params[f"b{layer}"]
+        if layer < layers - 1:
+            x = pt.maximum(x, F32(0))
+    return x
+
+
+def mlp_infer(w: Workload) -> Step:
+    """The logits, parameters shared."""
+    feeds = placeholders({"x": w.batches[0]["x"]})
+    params = {name: shared(array, name) for name, array in w.params.items()}
+    run = compiled(feeds, logits(params, feeds[0]))
+    return lambda batch: run(batch["x"])
+
+
 def mlp_train(w: Workload) -> Step:
     """One step of the network and Adam, all state shared and updated by the function."""
     assert isinstance(w.optimizer, Adam)
-    rule, layers = w.optimizer, len(w.params) // 2
+    rule = w.optimizer
     params = {name: shared(array, name) for name, array in w.params.items()}
-    feeds = [pt.tensor(k, dtype=a.dtype, shape=a.shape) for k, a in w.batches[0].items()]
-    h, labels = feeds
-    for layer in range(layers):
-        h = h @ params[f"W{layer}"] + params[f"b{layer}"]
-        if layer < layers - 1:
-            h = pt.maximum(h, F32(0))
+    feeds = placeholders(w.batches[0])
+    h, labels = logits(params, feeds[0]), feeds[1]
     loss = -log_softmax(h, axis=-1)[pt.arange(labels.shape[0]), labels].mean()
 
     t = shared(np.asarray(1, F32))
@@ -110,9 +130,10 @@ def small_ops(w: Workload) -> Step:
 BUILDERS: dict[str, Build] = {
     "mlp_train": mlp_train,
     "mlp_train_small": mlp_train,
+    "mlp_infer_b1": mlp_infer,
     "small_ops": small_ops,
     "eltwise_grad": eltwise_grad,
 }
 
 if __name__ == "__main__":
-    measure.main("pytensor-numba", BUILDERS)
+    measure.main("pytensor-c" if BY_C else "pytensor-numba", BUILDERS)
