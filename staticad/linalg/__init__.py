@@ -15,7 +15,15 @@ from .orthogonal import qr
 from .singular_values import cond, lstsq, matrix_rank, pinv, svd, svdvals
 from .spectra import eig, eigh, eigvals, eigvalsh
 from .structured import block_diag, toeplitz
-from .systems import cho_factor, cho_solve, inv, solve, solve_triangular
+from .systems import (
+    cho_factor,
+    cho_solve,
+    inv,
+    lu_factor,
+    lu_solve,
+    solve,
+    solve_triangular,
+)
 
 __all__ = [
     "block_diag",
@@ -35,6 +43,8 @@ __all__ = [
     "logm",
     "lstsq",
     "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
     "matrix_norm",
     "matrix_power",

@@ -1,25 +1,28 @@
-"""Systems of linear equations, of any regular matrix, a triangle, or Cholesky factors."""
+"""Systems of linear equations, of any regular matrix, a triangle, or factors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from staticad_schema.errors import UsageError
-from staticad_schema.ops.matrices import check_matrix, check_square, identity_like
+from staticad_schema.errors import DTypeError, UsageError
+from staticad_schema.ops.checks import check_equal_shapes
+from staticad_schema.ops.lu import rows_in_order
+from staticad_schema.ops.matrices import at_or_below, check_matrix, check_square, identity_like
 from staticad_schema.ops.pointwise import conjugated
 from staticad_schema.ops.triangular import system
 from staticad_schema.sites import asking
-from staticad_schema.types import WIDENED, DType
+from staticad_schema.types import INTEGER, WIDENED, DType
 
 from .. import methods
 from ..building import build, renamed
-from ..operands import Operand, result
+from ..operands import Operand, result, tensor
 from ..options import choice, flag
 from ..tensor import Tensor
 from .precision import precise, precise_pair, rounded
 
 Transposition = Literal[0, 1, 2, "N", "T", "C"]
+TRANSPOSITIONS = (0, 1, 2, "N", "T", "C")
 
 
 def solve(a: Operand, b: Operand, /, *, name: str | None = None) -> Tensor:
@@ -111,7 +114,7 @@ def solve_triangular(
     """
     with asking("solve_triangular", name):
         matrix, right, dtype = precise_pair("solve_triangular", a, b)
-        how = choice("trans", trans, (0, 1, 2, "N", "T", "C"))
+        how = choice("trans", trans, TRANSPOSITIONS)
         below, unit = flag("lower", lower), flag("unit_diagonal", unit_diagonal)
         transposed, conjugate = how in (1, 2, "T", "C"), how in (2, "C")
         from_left = flag("left", left)
@@ -141,6 +144,93 @@ def _triangular(
         a = conjugated(a)
     how = {"lower": lower, "adjoint": transposed, "unit_diagonal": unit, "strict": True}
     return build("solve_triangular", (a, b), how, label=name)
+
+
+class LUFactor(NamedTuple):
+    """What `lu_factor` finds: two triangles in one matrix, and the order of the rows."""
+
+    lu: Tensor
+    permutation: Tensor
+
+
+def lu_factor(a: Operand, *, name: str | None = None) -> LUFactor:
+    """(lu, permutation) of each square matrix of a stack: what `lu_solve` is given.
+
+    a: [..., n, n].  lu [..., n, n] has u on and above its diagonal, below it l, whose diagonal of
+    ones is left out; permutation [..., n] are int64 indices: a[permutation] = l @ u.  As
+    `scipy.linalg.lu_factor`, which has swaps of rows in place of the permutation.
+
+    Raises ShapeError for a matrix that is not square.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     factor = sad.linalg.lu_factor([[1.0, 2.0], [2.0, 8.0]])
+    ...     x = sad.linalg.lu_solve(factor, [5.0, 18.0])
+    >>> sad.Session(graph).run([factor.lu, x])
+    [array([[ 2. ,  8. ],
+           [ 0.5, -2. ]], dtype=float32), array([1., 2.], dtype=float32)]
+    """
+    with asking("lu_factor", name):
+        matrix, dtype = precise("lu_factor", a)
+        check_square(matrix.type)
+        lower, upper, permutation, _ = build("lu", (matrix,))
+        packed = build("where", (at_or_below(lower, -1), lower, upper))
+        return LUFactor(rounded(packed, dtype, name), result(permutation))
+
+
+def lu_solve(
+    lu_and_permutation: tuple[Operand, Operand],
+    b: Operand,
+    trans: Transposition = 0,
+    *,
+    name: str | None = None,
+) -> Tensor:
+    """x in a @ x = b, given the factors of a: what `lu_factor` returns.
+
+    b: a vector [n], or matrices [..., n, k]; stacks broadcast.  trans: 0 or "N" solves a @ x = b,
+    1 or "T" with the transpose of a, 2 or "C" with its conjugate transpose.
+
+    Raises ShapeError for shapes that do not fit; the run raises ExecutionError for a singular
+    matrix.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     factor = sad.linalg.lu_factor(sad.constant([[1.0, 2.0], [2.0, 8.0]]))
+    ...     x = sad.linalg.lu_solve(factor, [5.0, 18.0], "T")
+    >>> sad.Session(graph).run(x)
+    array([1., 2.], dtype=float32)
+    """
+    with asking("lu_solve", name):
+        given: Any = lu_and_permutation
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise UsageError(
+                "not the factors of a matrix",
+                expected="a pair: the factors, and the permutation of the rows",
+                found=f"{given!r:.80}, a {type(given).__name__}",
+                hint="lu_solve(lu_factor(a), b)",
+            )
+        factors, right, dtype = precise_pair("lu_solve", given[0], b)
+        permutation: Any = tensor("lu_solve", given[1], factors.graph)
+        if permutation.type.kind not in INTEGER:
+            raise DTypeError("no permutation", expected="integers", found=permutation.describe())
+        size = check_square(factors.type, "the factors")
+        check_equal_shapes(
+            permutation.type.shape, (*factors.type.shape[:-2], size), "the permutation"
+        )
+        how = choice("trans", trans, TRANSPOSITIONS)
+        transposed, conjugate = how in (1, 2, "T", "C"), how in (2, "C")
+
+        def triangle(x: Any, lower: bool, label: str | None = None) -> Any:
+            return _triangular(factors, x, lower, lower, transposed, conjugate, label)
+
+        def solution(x: Any, label: str | None) -> Any:
+            system(factors.type, x.type)
+            if transposed:
+                mixed = triangle(triangle(x, False), True)
+                return renamed(rows_in_order(mixed, permutation, back=True), label)
+            return triangle(triangle(rows_in_order(x, permutation), True), False, label)
+
+        return _solved(factors, right, solution, dtype, name)
 
 
 class CholeskyFactor(NamedTuple):

@@ -73,6 +73,32 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         "lower",
         lambda: LINALG.solve_triangular(of(3, 3), of(3), lower=ANY),
     ),
+    "lu_factor of a rectangle": (ValueError, "not square", lambda: LINALG.lu_factor(of(2, 3))),
+    "lu_solve without a permutation": (
+        TypeError,
+        "not the factors",
+        lambda: LINALG.lu_solve(as_any(of(3, 3)), of(3)),
+    ),
+    "lu_solve, a permutation of floats": (
+        TypeError,
+        "no permutation",
+        lambda: LINALG.lu_solve((of(3, 3), of(3)), of(3)),
+    ),
+    "lu_solve, another permutation": (
+        ValueError,
+        "the permutation",
+        lambda: LINALG.lu_solve((of(3, 3), of(4, dtype="int64")), of(3)),
+    ),
+    "lu_solve, other rows": (
+        ValueError,
+        "differ in size",
+        lambda: LINALG.lu_solve((of(3, 3), of(3, dtype="int64")), of(4)),
+    ),
+    "lu_solve, transposed otherwise": (
+        ValueError,
+        "not a trans",
+        lambda: LINALG.lu_solve((of(3, 3), of(3, dtype="int64")), of(3), as_any("H")),
+    ),
     "cho_solve without lower": (
         TypeError,
         "not a Cholesky factor",

@@ -142,6 +142,38 @@ def test_cholesky_factors_solve(lower: bool, dtype: str) -> None:
     assert sad.linalg.cho_factor(factor, lower).lower is lower
 
 
+LU_STACKS = [*STACKS, ((2, 1, 3, 3), (1, 4, 3, 2)), ((3, 3), (2, 2, 3, 1))]
+
+
+@pytest.mark.parametrize("trans", TRANS)
+@pytest.mark.parametrize(("a", "b"), LU_STACKS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lu_factors_solve(a: tuple[int, ...], b: tuple[int, ...], dtype: str, trans: Any) -> None:
+    x, y = regular(*a, dtype=dtype), random(*b, dtype=dtype)
+    x[..., ::-1, :] = x.copy()
+    lu, permutation, found = value(
+        lambda x, y: (*(f := sad.linalg.lu_factor(x)), sad.linalg.lu_solve(f, y, trans)), x, y
+    )
+    lower = np.tril(lu, -1) + np.eye(a[-1], dtype=dtype)
+    close(lower @ np.triu(lu), np.take_along_axis(x, permutation[..., None], -2), dtype)
+    matrix = x if trans in (0, "N") else np.swapaxes(x, -1, -2)
+    matrix = np.conj(matrix) if trans in (2, "C") else matrix
+    right = y[:, None] if y.ndim == 1 else y
+    expected = np.linalg.solve(matrix, right)
+    close(found, expected[..., 0] if y.ndim == 1 else expected, dtype)
+
+
+def test_lu_factors_are_those_of_scipy() -> None:
+    x = random(5, 5)
+    lu, swaps = linalg.lu_factor(x)
+    order = list(range(5))
+    for i, j in enumerate(swaps):
+        order[i], order[j] = order[j], order[i]
+    found: Any = value(sad.linalg.lu_factor, x)
+    np.testing.assert_allclose(found.lu, lu, rtol=1e-13)
+    assert found.permutation.tolist() == order
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(3, 3), (5, 3), (3, 5), (2, 4, 3), (40, 3, 4), (0, 3), (3, 0),
                                    (1, 1), (0, 2, 2), (40, 40)])  # fmt: skip
@@ -228,6 +260,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
         lambda a, b: sad.linalg.cho_solve(sad.linalg.cho_factor(gram(a), lower=True), b),
         ((3, 3), (3, 2)),
     ),
+    **{
+        f"lu_solve {trans}": (
+            lambda a, b, trans=trans: sad.linalg.lu_solve(sad.linalg.lu_factor(a), b, trans),
+            ((2, 3, 3), (3, 2)),
+        )
+        for trans in "NTC"
+    },
     **{
         f"solve_triangular {trans} {left}": (
             lambda a, b, trans=trans, left=left: sad.linalg.solve_triangular(
