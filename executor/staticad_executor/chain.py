@@ -21,7 +21,7 @@ from staticad_schema.types import Array, nbytes
 from .compile import Chain, Plan, Program, Segment, prepare
 from .engine import PLANS, Computed, Given, Known, Planner, Planning, Prepared, Shapes, Watch
 from .memory import MemoryPrediction, predicted
-from .plan import MemoryUse, Step, Workspace
+from .plan import MemoryUse, Step, workspace
 from .pool import BlockPool
 from .recent import Recent
 from .scratch import Scratch
@@ -85,6 +85,7 @@ class ChainPlanner:
         self.reads = tuple(str(s.original) for s in program.sources if s.kind == "variable")
         self.writes = tuple(name for name, _ in program.writes)
         self.draws = program.draws
+        self.started = False
         whole = program.graph
         finders = [whole.nodes[i] for segment in chain.segments for i in segment.finders]
         self.finds = {
@@ -236,15 +237,17 @@ def _part(program: Program, segment: Segment, planner: Planner, takes: tuple[int
             Step("finder", "numpy", (index,), "meaning", reads, writes, range(k, k + 1), 0)
         )
     count = len(operands) + len(nodes)
+    chunks = tuple(calls)
     plan = Plan(
         graph=graph,
         steps=tuple(steps),
         input_types=tuple(graph.types[v] for v in operands),
         output_types=tuple(graph.types[v] for values in made for v in values),
         prologue=(),
-        chunks=tuple(calls),
+        chunks=chunks,
         owners=segment.finders,
-        build_workspace=lambda: Workspace([None] * count, [None]),
+        speaks=False,
+        build_workspace=lambda: workspace(chunks, [None] * count, [None]),
         peak_bytes=0,
         slot_bytes=0,
         value_bytes=0,

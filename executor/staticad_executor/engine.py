@@ -5,6 +5,7 @@ An engine takes arrays and gives arrays.  It knows neither users' structures nor
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, cast
@@ -52,11 +53,13 @@ class Computed(NamedTuple):
 
 class Engine(Protocol):
     """reads: variables whose start value is needed.  writes: variables that are written.
-    draws: whether random bits are drawn."""
+    draws: whether random bits are drawn.  started: whether the variables that it reads have
+    values, which they never lose."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     draws: bool
+    started: bool
 
     def compute(
         self,
@@ -75,6 +78,7 @@ class Engine(Protocol):
 
 
 Shapes = tuple[tuple[int, ...], ...]
+_SHAPE: Callable[[Array], tuple[int, ...]] = operator.attrgetter("shape")
 Given = tuple[Literal["feed", "carried"], int]
 """What an engine is given: the kind and the original of a source."""
 
@@ -138,6 +142,7 @@ class Planner:
         self.reads = tuple(str(s.original) for s in sources if s.kind == "variable")
         self.writes = self.structure.writes
         self.draws = self.structure.draws
+        self.started = False
         self._graph = graph
         self._given = tuple(given)
         self._pool = pool
@@ -150,7 +155,8 @@ class Planner:
         self._order = [position[s.kind, s.original] for s in sources]
         self._numbered = any(s.kind == "run" for s in sources)
         total = count + len(self.reads) + self._numbered
-        self._direct = self._order == list(range(total))
+        self._read = _getter(self.reads)
+        self._arranged = None if self._order == [*range(total)] else _getter(self._order)
         self._plans: Recent[Shapes, Ready] = Recent(PLANS)
         self._last: Ready | None = None
 
@@ -163,8 +169,8 @@ class Planner:
         watch: Watch | None = None,
     ) -> Computed:
         """Run once.  Raises PlanError, ExecutionError, CancelledError."""
-        arrays = [*feeds, *[variables[name] for name in self.reads]]
-        shapes = tuple([array.shape for array in arrays])
+        arrays = [*feeds, *self._read(variables)]
+        shapes = tuple(map(_SHAPE, arrays))
         ready = self._last
         if ready is None or ready.shapes != shapes:
             ready = self._plans.get(shapes, self._make)
@@ -172,7 +178,7 @@ class Planner:
             self._last = ready
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
-        inputs = arrays if self._direct else [arrays[i] for i in self._order]
+        inputs = arrays if self._arranged is None else self._arranged(arrays)
         plan = ready.plan
         try:
             outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
@@ -245,6 +251,7 @@ class Interpreter:
         self.reads = selection.reads
         self.writes = selection.writes
         self.draws = selection.draws
+        self.started = False
         self._graph = graph
         self._prepared = prepared
         self._pool = pool
@@ -290,6 +297,13 @@ def require_plans(engine: Engine, asked: str) -> Planning:
         expected="a session without check_numerics",
         found="check_numerics=True",
     )
+
+
+def _getter(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
+    """What takes the items of these keys out of anything, in order."""
+    if len(keys) > 1:
+        return operator.itemgetter(*keys)
+    return lambda items: [items[key] for key in keys]
 
 
 def creation_order(graph: Graph) -> dict[str, int]:

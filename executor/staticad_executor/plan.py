@@ -7,7 +7,8 @@ run, so that one plan runs from many threads at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from staticad_schema.types import Array, TensorType, nbytes
 from .failure import node_failure
 
 Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
+# A call with its arguments, or with None and how to pick them at each run.
+BoundCall = tuple[Callable[..., Any], Sequence[Any] | None, Callable[[Any], Sequence[Any]]]
 # Called before and after each step of a run that is watched: (number of the step, phase).
 Observe = Callable[[int, str], None]
 
@@ -43,10 +46,32 @@ class Step(NamedTuple):
 
 class Workspace(NamedTuple):
     """cells: the arrays of a run, scratch arrays in place.  token: who cancels, for calls
-    that take long."""
+    that take long.  chunks: the calls, with the arguments that are the same in every run.
+    quiet: a context in which NumPy says nothing about floats; entering one that is there costs
+    a tenth of making one."""
 
     cells: list[Any]
     token: list[threading.Event | None]
+    chunks: tuple[list[BoundCall], ...]
+    quiet: Context
+
+
+def workspace(
+    chunks: Iterable[Iterable[Call]], cells: list[Any], token: list[threading.Event | None]
+) -> Workspace:
+    """The workspace of calls over cells; what is not there yet is None, and given at each run."""
+    quiet = Context()
+    quiet.run(np.seterr, all="ignore")
+    return Workspace(cells, token, tuple([_bound(chunk, cells) for chunk in chunks]), quiet)
+
+
+def _bound(calls: Iterable[Call], cells: list[Any]) -> list[BoundCall]:
+    bound: list[BoundCall] = []
+    for function, pick in calls:
+        arguments = pick(cells)
+        given = any(argument is None for argument in arguments)
+        bound.append((function, None if given else arguments, pick))
+    return bound
 
 
 class MemoryUse(NamedTuple):
@@ -72,7 +97,8 @@ class Plan:
     graph: the nodes that steps and calls name.  input_types: of the sources in order.
     output_types: of fetches, then writes.  prologue: (cell, cell looked at, how) of the views
     of what is given.  chunks: the calls, cut where cancelling is looked for.  owners: the
-    node of each call.  peak_bytes: the scratch of one run.  value_bytes: of all computed
+    node of each call.  speaks: whether calls act on the world outside, which they do in the
+    caller's context.  peak_bytes: the scratch of one run.  value_bytes: of all computed
     values.  memory: the values that are live when it needs the most memory, the largest first.
     """
 
@@ -83,6 +109,7 @@ class Plan:
     prologue: tuple[tuple[int, int, Callable[[Any], Any]], ...]
     chunks: tuple[tuple[Call, ...], ...]
     owners: tuple[int, ...]
+    speaks: bool
     build_workspace: Callable[[], Workspace]
     peak_bytes: int
     slot_bytes: int
@@ -109,7 +136,7 @@ class Plan:
             workspace = self.idle.pop()
         except IndexError:
             workspace = self.build_workspace()
-        cells, token = workspace
+        cells, token = workspace.cells, workspace.token
         count = len(inputs)
         given = count + len(outputs)
         cells[:count] = inputs
@@ -117,11 +144,14 @@ class Plan:
         for cell, source, look in self.prologue:
             cells[cell] = look(cells[source])
         token[0] = cancel
-        with np.errstate(all="ignore"):
-            if observe is None:
-                self._run(cells, cancel)
-            else:
-                self._run_watched(cells, cancel, observe)
+        if observe is None and not self.speaks:
+            workspace.quiet.run(self._run, workspace, cancel)
+        else:
+            with np.errstate(all="ignore"):
+                if observe is None:
+                    self._run(workspace, cancel)
+                else:
+                    self._run_watched(cells, cancel, observe)
         cells[:given] = [None] * given
         for cell, _, _ in self.prologue:
             cells[cell] = None
@@ -130,15 +160,19 @@ class Plan:
         # in this memory, and what was left half done may hold on to the caller's arrays.
         self.idle.append(workspace)
 
-    def _run(self, cells: list[Any], cancel: threading.Event | None) -> None:
+    def _run(self, workspace: Workspace, cancel: threading.Event | None) -> None:
+        cells = workspace.cells
         done = 0
-        for chunk in self.chunks:
+        for chunk in workspace.chunks:
             if cancel is not None and cancel.is_set():
                 raise CancelledError("the run was cancelled", asked="run")
             calls: Any = iter(chunk)
             try:
-                for function, pick in calls:
-                    function(*pick(cells))
+                for function, arguments, pick in calls:
+                    if arguments is None:
+                        function(*pick(cells))
+                    else:
+                        function(*arguments)
             except Exception as error:
                 # The iterator knows how far it came, so that no call has to be counted.
                 index = done + len(chunk) - calls.__length_hint__() - 1

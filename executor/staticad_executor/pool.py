@@ -85,7 +85,7 @@ class BlockPool:
             self._most_live_bytes = max(self._most_live_bytes, self._live_bytes)
             # The buffer is no array, so NumPy cannot shorten a view's chain of bases past
             # this array: it lives as long as any view of it.
-            array: Array = np.ndarray(shape, dtype, buffer=block.memory)
+            array: Array = np.ndarray(shape, dtype, block.memory)
             lease = _Lease(array, self._returned.append)
             lease.block = block
             block.lease = lease

@@ -6,7 +6,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
+from dataclasses import replace
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -205,12 +206,16 @@ class Session:
         number = None if step is None else checked_step(step)
         try:
             if not (engine.writes or drew):
-                held = self.variables.ready(engine.reads)
+                held = store.snapshot if engine.started else self.variables.ready(engine.reads)
+                engine.started = True
                 number = held.run_number if number is None else number
                 values, _ = engine.compute(feeds, held.arrays, number, cancel, watch)
                 return rebuild(values)
             with store.writer:
-                held = self.variables.ready_for_writer(engine.reads)
+                if not engine.started:
+                    self.variables.ready_for_writer(engine.reads)
+                    engine.started = True
+                held = store.snapshot
                 number = held.run_number if number is None else number
                 values, writes = engine.compute(feeds, held.arrays, number, cancel, watch)
                 result = rebuild(values)
@@ -352,8 +357,8 @@ class Session:
         """A copy of all variables of the graph and of the counters, for `restore`."""
         names = tuple(self.graph.variable_specs)
         held = self.variables.ready(names)
-        arrays = {name: held.arrays[name] for name in names}
-        return Snapshot(arrays, held.run_number, held.step).copy()
+        arrays = {name: held.arrays[name].copy() for name in names}
+        return replace(held, arrays=MappingProxyType({})).with_arrays(arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write variables and counters to a checkpoint, in one step.  Raises OSError."""

@@ -37,7 +37,7 @@ class Snapshot:
     many runs that drew random numbers have committed.  step: how many runs that wrote have.
     """
 
-    arrays: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
+    arrays: MappingProxyType[str, Array] = field(default_factory=lambda: MappingProxyType({}))
     run_number: int = 0
     step: int = 0
 
@@ -59,10 +59,10 @@ class Snapshot:
             {name: array.copy() for name, array in self.arrays.items()}
         )
 
-    def _merged(self, arrays: Mapping[str, Array]) -> Mapping[str, Array]:
+    def _merged(self, arrays: Mapping[str, Array]) -> MappingProxyType[str, Array]:
         for array in arrays.values():
-            array.flags.writeable = False
-        return MappingProxyType({**self.arrays, **arrays})
+            array.setflags(write=False)
+        return MappingProxyType(self.arrays | arrays)
 
 
 class Store:
@@ -146,5 +146,5 @@ class Layout:
         for size, dtype, parts in self._arenas:
             arena = pool.empty((size,), UINT8)
             for i, offset, shape in parts:
-                arrays[i] = np.ndarray(shape, dtype, buffer=arena, offset=offset)
+                arrays[i] = np.ndarray(shape, dtype, arena, offset)
         return arrays

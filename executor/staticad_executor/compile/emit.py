@@ -17,7 +17,7 @@ from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.region import Region
-from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use
+from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
 from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
 from .draft import Fused
@@ -63,6 +63,7 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
     offsets, arena_bytes = _layout(assigned.slots)
     slot_cells = [(k, c) for k, c in enumerate(cells) if c.kind == "slot"]
     workers = max((r.threads for _, r in regions), default=0)
+    chunks = _chunks(calls, assigned, cells)
 
     def build_workspace() -> Workspace:
         arrays = list(fixed)
@@ -76,7 +77,7 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
         memory = [_aligned_bytes(scratch) for _ in range(workers)]
         for k, region in regions:
             arrays[k] = region.lease(memory, token)
-        return Workspace(arrays, token)
+        return workspace(chunks, arrays, token)
 
     return Plan(
         graph=graph,
@@ -84,8 +85,9 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
         input_types=tuple(graph.types[s.value] for s in program.sources),
         output_types=tuple(graph.types[v] for v in program.outputs),
         prologue=tuple(prologue),
-        chunks=_chunks(calls, assigned, cells),
+        chunks=chunks,
         owners=tuple(owners),
+        speaks=bool(program.effects),
         build_workspace=build_workspace,
         peak_bytes=arena_bytes + workers * scratch,
         slot_bytes=sum(assigned.slots),
