@@ -69,8 +69,6 @@ EQUIVALENTS = {
     **dict.fromkeys(("triangular_solve", "matrix_triangular_solve"), "sad.linalg.solve_triangular"),
     "cholesky_solve": "sad.linalg.cho_solve((factor, True), b)",
     "cholesky_inverse": "sad.linalg.cho_solve((factor, True), sad.eye(n))",
-    **dict.fromkeys(("lu_factor", "lu_solve", "linalg.lu_factor", "linalg.lu_solve"),
-                    "sad.linalg.solve: a plan factorises a matrix once"),
     "signal": "sad.fft.fftconvolve, sad.fft.correlate, or sad.convolve",
     **dict.fromkeys(("convolve2d", "oaconvolve"), "sad.fft.fftconvolve"),
     "correlate2d": "sad.fft.correlate", "periodogram": "sad.abs(sad.fft.rfft(x)) ** 2 / n",
