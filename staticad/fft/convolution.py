@@ -16,7 +16,7 @@ from .. import dimensions, methods, sizes
 from ..building import build
 from ..dimensions import Axis
 from ..operands import Operand, result, tensors
-from ..ops.convolution import part
+from ..ops.convolution import filled, part
 from ..options import choice
 from ..tensor import Tensor
 from .lengths import declared
@@ -84,9 +84,7 @@ def correlate(
         return _convolved(a, build("conj", (turned,)), mode, over, name)
 
 
-def _operands(
-    asked: str, x: Any, y: Any, mode: Any, axes: Any
-) -> tuple[Tensor, Tensor, tuple[int, ...]]:
+def _operands(asked: str, x: Any, y: Any, mode: Any, axes: Any) -> tuple[Any, Any, tuple[int, ...]]:
     """Both operands in one floating dtype, and the axes, counted from the front."""
     a, b = floating(*tensors(asked, x, y))
     choice("mode", mode, get_args(Mode))
@@ -104,7 +102,7 @@ def _operands(
                 expected="elements along each axis",
                 found=value.describe(),
             )
-    return a, b, over
+    return filled(a, over), filled(b, over), over
 
 
 def _convolved(a: Any, b: Any, mode: Mode, over: tuple[int, ...], name: str | None) -> Tensor:

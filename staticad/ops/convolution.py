@@ -79,7 +79,7 @@ def _sequences(asked: str, x: Any, y: Any, mode: Any) -> tuple[Any, Any]:
             raise ShapeError(
                 "not a sequence", expected="a vector with elements", found=value.describe()
             )
-    return a, b
+    return filled(a, (0,)), filled(b, (0,))
 
 
 def _convolved(a: Any, b: Any, start: Size, count: Size, name: str | None) -> Any:
@@ -97,6 +97,17 @@ def _convolved(a: Any, b: Any, start: Size, count: Size, name: str | None) -> An
         inside: Any = ((None, None, 1), (None, None, 1), (start, start + count, 1))
         found = build("slice", (found,), {"slices": inside})
     return methods.reshape(found, (count,), name)
+
+
+def filled(x: Any, axes: tuple[int, ...]) -> Any:
+    """x, which has elements along axes: of sizes that runs find it is checked then."""
+    shape = x.type.shape
+    least = tuple(
+        dims.maximum(size, 1) if axis in axes else size for axis, size in enumerate(shape)
+    )
+    if least == shape:
+        return x
+    return build("expect_shape", (build("expect_shape", (x,), {"shape": least}),), {"shape": shape})
 
 
 def part(mode: str, n: Size, m: Size) -> tuple[Size, Size]:

@@ -157,3 +157,19 @@ def test_sizes_that_turn_out_empty() -> None:
             assert len(session.run(y, {rows: np.zeros((0, 3))})) == 0
         with pytest.raises(sad.StaticadError, match=r"test_mistakes_fourier\.py"):
             session.run(back, {spectrum: np.zeros(1)})
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize(
+    "f", [sad.convolve, sad.correlate, fft.fftconvolve, fft.correlate], ids=["conv", "corr"] * 2
+)
+def test_sequences_that_turn_out_empty(f: Any, mode: Any) -> None:
+    with sad.Graph() as graph:
+        a, b = sad.placeholder("float64", ("n",)), sad.placeholder("float64", ("m",))
+        y = f(a, b, mode)
+    with sad.Session(graph) as session:
+        for n, m in ((0, 3), (3, 0), (0, 0)):
+            with pytest.raises(sad.ShapeError, match=r"\(1,\)") as caught:
+                session.run(y, {a: np.ones(n), b: np.ones(m)})
+            assert "test_mistakes_fourier.py" in str(caught.value)
+        assert len(session.run(y, {a: np.ones(1), b: np.ones(1)})) == 1
