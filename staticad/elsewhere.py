@@ -47,9 +47,10 @@ def equivalent(name: str, namespace: str = "") -> str | None:
             return f"it is not here: {ABSENT[key]}"
     base = name.removeprefix("reduce_")
     for place in NAMESPACES:
-        if base in public(place):
+        # A function is meant rather than a namespace: `numpy.fft.fft` is called "fft".
+        if base in public(place) and (place or base not in NAMESPACES):
             return f"use sad.{place}.{base}" if place else f"use sad.{base}"
-    return None
+    return f"use the functions of sad.{base}" if base in NAMESPACES else None
 
 
 def missing(namespace: str, name: str) -> AttributeError:
@@ -66,10 +67,9 @@ def missing_of_tensor(kind: str, name: str) -> AttributeError:
     advice = None
     if name in METHODS:
         advice = f"use {METHODS[name]}"
-    elif name in NAMESPACES:
-        advice = f"use the functions of sad.{name}"
     elif not name.startswith("_"):
-        advice = f"use sad.{name}(x)" if name in public("") else equivalent(name)
+        function = name in public("") and name not in NAMESPACES
+        advice = f"use sad.{name}(x)" if function else equivalent(name)
     return _error(f"a {kind} has no attribute {name!r}", advice, name)
 
 

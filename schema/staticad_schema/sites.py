@@ -1,7 +1,8 @@
 """Which line of the user's is calling now, and errors that learn it on their way out.
 
-The first frame of the stack that lies outside the project's three packages is the user's;
-under a command line there is none.
+The first frame of the stack that lies outside the project's three packages, and outside NumPy and
+SciPy, which users hand tensors and functions of ours to, is the user's; under a command line there
+is none.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from .errors import GraphError, Site, StaticadError
 
 PACKAGES = frozenset({"staticad", "staticad_executor", "staticad_schema"})
+_PASSING_ON = frozenset({"numpy", "scipy"})
 # A module that is started as a command line holds this name: whoever called it is no user's code.
 COMMAND_LINE = "STATICAD_COMMAND_LINE"
 
@@ -43,7 +45,7 @@ def user_frame() -> FrameType | None:
 
 def _is_internal(frame: FrameType) -> bool:
     package = frame.f_globals.get("__package__") or ""
-    inside = package.partition(".")[0] in PACKAGES
+    inside = package.partition(".")[0] in PACKAGES | _PASSING_ON
     file = frame.f_code.co_filename
     if not file.startswith("<"):  # "<string>" is code of anybody's
         _INTERNAL[file] = inside

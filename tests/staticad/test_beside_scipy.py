@@ -45,6 +45,14 @@ def test_optimizers_take_products_with_the_hessian(rosenbrock: Any, method: Any)
         )
 
 
+def test_an_error_names_the_line_that_called_scipy(rosenbrock: Any) -> None:
+    f, _ = rosenbrock
+    with pytest.raises(sad.StaticadError) as caught:
+        scipy.optimize.minimize(f, np.zeros((0,)), args=(1.0,), jac=True)
+    assert caught.value.site is not None
+    assert caught.value.site.file == "tests/staticad/test_beside_scipy.py"
+
+
 def test_a_spectral_right_hand_side_is_integrated() -> None:
     n, diffusivity = 32, 0.1
     with sad.Graph() as graph:

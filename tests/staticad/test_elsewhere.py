@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.fft
+import scipy.linalg
 
 import staticad as sad
 from staticad import elsewhere
@@ -85,7 +87,7 @@ def test_a_name_of_another_library(namespace: Any, name: str, advice: str) -> No
         ("exp", "use sad.exp(x)"),
         ("unsqueeze", "use sad.expand_dims"),
         ("argmax", "use sad.argmax(x)"),
-        ("fft", "use the functions of sad.fft"),
+        ("fft", "use sad.fft.fft"),
         ("linalg", "use the functions of sad.linalg"),
         ("H", "use sad.conj(x.mT)"),
     ],
@@ -111,6 +113,10 @@ def test_probing_for_protocols_is_not_advised() -> None:
         (lambda x: np.dot(np.ones((2, 3)), x), "use sad.dot"),
         (lambda x: np.where(x, 1, 2), "use sad.where"),
         (lambda x: np.linalg.norm(x), "use sad.linalg.norm"),
+        (lambda x: np.fft.fft(x), "use sad.fft.fft"),
+        (lambda x: np.fft.irfft2(x), "use sad.fft.irfft2"),
+        (lambda x: scipy.fft.dct(x), "session.run(x)"),
+        (lambda x: scipy.linalg.expm(x), "session.run(x)"),
         (lambda x: np.asarray(x), "session.run"),
         (lambda x: x.graph.constant([x, x]), "sad.stack"),
         (lambda x: f"{x:.3f}", "run it"),
