@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from staticad_schema.dims import Dim
 from staticad_schema.errors import ArgumentError
+from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
-from staticad_schema.types import FLOAT32, INT64, UINT64, as_dtype
+from staticad_schema.types import FLOAT32, FLOAT64, INT64, UINT64, as_dtype
 
 from .. import dimensions, methods, sizes
 from ..building import build, renamed
 from ..graph import Graph
+from ..numbers import as_array
 from ..operands import Operand, graph_of, result
 from ..tensor import Tensor
 from .draws import (
@@ -21,6 +24,7 @@ from .draws import (
     integer_dtype,
     located,
     parameter,
+    part,
     random_bits,
     standard_normal,
     within,
@@ -53,7 +57,8 @@ def uniform(
     """Numbers from `low`, included, to `high`, which only rounding can reach.
 
     shape: ints, names or Dims.  low, high: numbers or tensors that broadcast to it.
-    dtype: of floats.  Raises DTypeError for another.
+    dtype: of floats.  Raises DTypeError for another, ArgumentError if low is known to be above
+    high; where a run finds so, the result is NaN.
 
     >>> import staticad as sad
     >>> with sad.Graph(seed=0) as graph:
@@ -70,7 +75,14 @@ def uniform(
         if equals(low, 0) and equals(high, 1):
             return result(renamed(u, name))
         start, stop = (parameter(graph, end, wanted, size) for end in (low, high))
-        return result(build("add", (u * (stop - start), start), label=name))
+        width = stop - start
+        if isinstance(low, Handle) or isinstance(high, Handle):
+            width = build("where", (width >= 0, width, width.coerce(math.nan)))
+        elif not (as_array(low, FLOAT64) <= as_array(high, FLOAT64)).all():
+            raise ArgumentError(
+                "no interval", expected="low <= high", found=f"{low!r:.80} and {high!r:.80}"
+            )
+        return result(build("add", (u * width, start), label=name))
 
 
 def normal(
@@ -103,6 +115,9 @@ def normal(
 def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
     """bool, true with probability `p`, a number from 0 to 1 or a tensor that broadcasts to shape.
 
+    p counts in steps of 2**-24, upwards.  Raises ArgumentError for a number that is out of range;
+    fails when it runs for a tensor that is.
+
     >>> import staticad as sad
     >>> with sad.Graph(seed=0) as graph:
     ...     y = sad.random.bernoulli((10_000,), 0.25)
@@ -114,6 +129,10 @@ def bernoulli(shape: Any, p: Operand = 0.5, name: str | None = None) -> Tensor:
         size = dimensions.shape_of(shape)
         u = half_open(graph, size, FLOAT32, name)
         chance = within(graph, "p", p, size, least=0, most=1, dtype=FLOAT32)
+        if isinstance(p, Handle):
+            message = "random.bernoulli: p is no number from 0 to 1"
+            right = build("equal", (chance, chance))
+            chance = build("check", (right, chance), {"message": message}, label=part(name, "p"))
         return result(build("less", (u, chance), label=name))
 
 

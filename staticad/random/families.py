@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from staticad_schema.errors import ArgumentError
 from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
@@ -243,7 +241,7 @@ def _ends(graph: Graph, low: Operand, high: Operand, size: Any) -> tuple[Any, An
     start, stop = (parameter(graph, end, FLOAT64, size) for end in (low, high))
     if isinstance(low, Handle) or isinstance(high, Handle):
         return build("where", (start < stop, start, start.coerce(math.nan))), stop
-    ends = [as_array(end).astype(np.float64) for end in (low, high)]
+    ends = [as_array(end, FLOAT64) for end in (low, high)]
     if not (ends[0] < ends[1]).all():
         raise ArgumentError("no interval", expected="low < high", found=f"{low!r} and {high!r}")
     return start, stop
@@ -256,12 +254,17 @@ def _truncated(u: Any, low: Any, high: Any) -> Any:
     the digits.
     """
     rest, part = build("log1p", (-u,)), build("log", (u,))
-    left = build("logaddexp", (rest + _log_ndtr(low), part + _log_ndtr(high)))
-    right = build("logaddexp", (rest + _log_ndtr(-low), part + _log_ndtr(-high)))
+    left = build("logaddexp", (rest + log_below(low), part + log_below(high)))
+    right = build("logaddexp", (rest + log_below(-low), part + log_below(-high)))
     nearer_left = left < right
     found = build("ndtri_exp", (build("where", (nearer_left, left, right)),))
     return build("where", (nearer_left, found, -found))
 
 
-def _log_ndtr(x: Any) -> Any:
-    return build("log_ndtr", (x,))
+def log_below(bound: Any) -> Any:
+    """The logarithm of the normal probability below a bound; a constant of an infinite one, whose
+    slopes would be 0 times infinite."""
+    endless = build("isinf", (bound,))
+    limit = build("where", (bound > 0, bound.coerce(0.0), bound.coerce(-math.inf)))
+    found = build("log_ndtr", (build("where", (endless, bound.coerce(0.0), bound)),))
+    return build("where", (endless, limit, found))

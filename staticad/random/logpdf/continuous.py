@@ -10,7 +10,8 @@ from staticad_schema.sites import asking
 from ...building import build, renamed
 from ...operands import Operand, result
 from ...tensor import Tensor
-from .support import HALF_LOG_TAU, above, bounded, log, operands, supported
+from ..families import log_below
+from .support import HALF_LOG_TAU, above, bounded, log, operands, power_of_ratio, supported
 
 
 def normal(
@@ -238,9 +239,9 @@ def gamma(x: Operand, a: Operand, scale: Operand = 1.0, *, name: str | None = No
         point, power, width = operands("gamma", x, a, scale)
         power, width = above("a", a, power), above("scale", scale, width)
         inside = (point >= 0) & (point < math.inf)
-        z = supported(point, inside, 1.0) / width
-        rise = build("xlogy", (power - 1.0, z))
-        value = rise - z - build("gammaln", (power,)) - log(width)
+        z = supported(point, inside, 1.0)
+        rise = power_of_ratio(power - 1.0, z, width)
+        value = rise - z / width - build("gammaln", (power,)) - log(width)
         return result(bounded(point, inside, value, name))
 
 
@@ -261,8 +262,14 @@ def weibull(x: Operand, a: Operand, scale: Operand = 1.0, *, name: str | None = 
         point, power, width = operands("weibull", x, a, scale)
         power, width = above("a", a, power), above("scale", scale, width)
         inside = (point >= 0) & (point < math.inf)
-        z = supported(point, inside, 1.0) / width
-        value = log(power / width) + build("xlogy", (power - 1.0, z)) - build("pow", (z, power))
+        z = supported(point, inside, 1.0)
+        rise = power_of_ratio(power - 1.0, z, width)
+        # At 0 the fall has an infinite slope in x as the rise has, but none in the scale.
+        ratio = z / width
+        steep = build("equal", (ratio, 0.0)) & (power < 1)
+        fall = build("pow", (build("where", (steep, ratio.coerce(1.0), ratio)), power))
+        fall = build("where", (steep, fall.coerce(0.0), fall))
+        value = log(power / width) + rise - fall
         return result(bounded(point, inside, value, name))
 
 
@@ -348,6 +355,6 @@ def _log_mass(low: Any, high: Any) -> Any:
     """
     turned = low > 0
     a, b = build("where", (turned, -high, low)), build("where", (turned, -low, high))
-    most, least = build("log_ndtr", (b,)), build("log_ndtr", (a,))
+    most, least = log_below(b), log_below(a)
     rest = build("log", (-build("expm1", (least - most,)),))
     return build("where", (low < high, most + rest, rest.coerce(math.nan)))

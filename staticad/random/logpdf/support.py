@@ -14,7 +14,7 @@ from staticad_schema.errors import ArgumentError
 from staticad_schema.handle import Handle, floating
 from staticad_schema.ops.checks import check_kind
 from staticad_schema.shapes import broadcast_shapes
-from staticad_schema.types import FLOATING
+from staticad_schema.types import FLOAT64, FLOATING
 
 from ...building import build
 from ...numbers import as_array
@@ -57,7 +57,7 @@ def probability(given: Operand, value: Any) -> Any:
 
 def _checked(what: str, given: Operand, value: Any, expected: str, holds: Any) -> Any:
     if not isinstance(given, Handle):
-        if not holds(as_array(given)).all():
+        if not holds(as_array(given, FLOAT64)).all():
             raise ArgumentError(
                 f"{what} is out of range", expected=expected, found=f"{given!r:.80}"
             )
@@ -66,8 +66,19 @@ def _checked(what: str, given: Operand, value: Any, expected: str, holds: Any) -
 
 
 def supported(x: Any, inside: Any, place: float) -> Any:
-    """x inside, `place` outside; NaN as it is."""
-    return build("where", (inside | build("isnan", (x,)), x, x.coerce(place)))
+    """x inside, `place` outside; NaN as it is.  A 0 is that above which the support lies, not -0,
+    at which slopes such as 1 / x would have the other sign."""
+    return build("where", (inside | build("isnan", (x,)), x + 0.0, x.coerce(place)))
+
+
+def power_of_ratio(exponent: Any, x: Any, width: Any) -> Any:
+    """exponent * log(x / width), also where the quotient is 0: there the slope in the width is not
+    0 times that of the logarithm, which is infinite."""
+    ratio = x / width
+    flat = build("equal", (ratio, 0.0))
+    apart = build("xlogy", (exponent, x)) - build("xlogy", (exponent, width))
+    joined = build("xlogy", (exponent, build("where", (flat, ratio.coerce(1.0), ratio))))
+    return build("where", (flat, apart, joined))
 
 
 def bounded(x: Any, inside: Any, value: Any, name: str | None) -> Any:

@@ -155,6 +155,23 @@ def test_parameters_may_be_tensors_and_shapes_symbolic() -> None:
     assert found[1].tolist() == [True] * 3
 
 
+def test_parameters_of_a_run_out_of_range() -> None:
+    with sad.Graph(seed=0) as graph:
+        p = sad.placeholder("float32", (2,), name="p")
+        high = sad.placeholder("float32", (), name="high")
+        coins = sad.random.bernoulli((2,), p, name="coins")
+        numbers = sad.random.uniform((2,), 1.0, high)
+    with sad.Session(graph) as session:
+        assert session.run(coins, {p: [0.0, 1.0]}).tolist() == [False, True]
+        for bad in (-0.5, 1.5, np.nan):
+            with pytest.raises(
+                sad.ExecutionError, match=r"(?s)coins/p.*p is no number from 0 to 1"
+            ):
+                session.run(coins, {p: [0.5, bad]})
+        assert np.isnan(session.run(numbers, {high: 0.0})).all()
+        assert session.run(numbers, {high: 1.0}).tolist() == [1, 1]
+
+
 def test_calls_of_a_body_draw_numbers_of_their_own() -> None:
     with sad.Graph(seed=0) as graph:
         noisy = graph.define("noisy", lambda x: x + sad.random.normal((4,)), ("float32", (4,)))

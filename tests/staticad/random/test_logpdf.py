@@ -158,6 +158,54 @@ def test_parameters_of_a_run_make_nan() -> None:
         assert np.isnan(found).all()
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize(
+    ("function", "shape", "slope"),
+    [
+        (logpdf.gamma, 3.0, inf),
+        (logpdf.gamma, 1.0, -0.5),
+        (logpdf.gamma, 0.5, -inf),
+        (logpdf.weibull, 3.0, inf),
+        (logpdf.weibull, 1.0, -0.5),
+        (logpdf.weibull, 0.5, -inf),
+    ],
+)
+def test_slopes_at_the_edge_of_the_support(
+    function: Any, shape: float, slope: float, zero: float
+) -> None:
+    with sad.Graph() as graph:
+        x, a, scale = (sad.placeholder("float64", ()) for _ in range(3))
+        found = sad.gradients(function(x, a, scale), [x, scale])
+    # What is left of the formula's slope in the scale has a limit.
+    values = run(graph, found, {x: zero, a: shape, scale: 2.0})
+    np.testing.assert_allclose(values, [slope, -shape / 2.0])
+
+
+def test_ratios_that_underflow() -> None:
+    with sad.Graph() as graph:
+        x = sad.constant(np.array([1e-200]))
+        found = [f(x, 1.5, np.array([1e200])) for f in (logpdf.gamma, logpdf.weibull)]
+    log_x, log_scale = np.log(1e-200), np.log(1e200)
+    right = 0.5 * (log_x - log_scale) - log_scale
+    gamma, weibull = run(graph, found)
+    np.testing.assert_allclose(gamma, right - np.log(np.sqrt(np.pi) / 2), rtol=1e-14)
+    np.testing.assert_allclose(weibull, right + np.log(1.5), rtol=1e-14)
+
+
+def test_second_derivatives_in_infinite_bounds() -> None:
+    with sad.Graph() as graph:
+        low, high = (sad.placeholder("float64", (), name=name) for name in ("low", "high"))
+        y = logpdf.truncated_normal(np.array(2.0), low, high)
+        second = [sad.gradients(d, [low, high]) for d in sad.gradients(y, [low, high])]
+    # The logarithm of the mass above 1 has the derivative -m, m that of the mass; m' = m (m - 1).
+    m = float(stats.norm.pdf(1) / stats.norm.sf(1))
+    found = run(graph, second, {low: 1.0, high: inf})
+    np.testing.assert_allclose(found, [[m * (m - 1), 0.0], [0.0, 0.0]], rtol=1e-12)
+    mirrored = run(graph, second, {low: -inf, high: 3.0})
+    m = float(stats.norm.pdf(3) / stats.norm.cdf(3))
+    np.testing.assert_allclose(mirrored, [[0.0, 0.0], [0.0, m * (m + 3)]], rtol=1e-12)
+
+
 def test_classes() -> None:
     logits = np.random.default_rng(0).normal(size=(3, 4, 5))
     classes = np.array([[0, 1, 3, 0, 4], [2, 0, 0, 1, -1], [3, 3, 3, 3, 3]])

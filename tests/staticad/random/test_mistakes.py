@@ -38,6 +38,8 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
     "no freedom": (ValueError, "df is out of range", lambda: random.student_t((3,), 0)),
     "nor squares": (ValueError, "df is out of range", lambda: random.chisquare((3,), 0)),
     "bounds that cross": (ValueError, "interval", lambda: random.truncated_normal(3, 2.0, 1.0)),
+    "ends that cross": (ValueError, "interval", lambda: random.uniform(3, 2.0, 1.0)),
+    "an end of NaN": (ValueError, "interval", lambda: random.uniform(3, 0.0, [1.0, np.nan, 2.0])),
     "equal bounds": (ValueError, "interval", lambda: random.truncated_normal(3, 2.0, 2.0)),
     "one weight": (ValueError, "vector", lambda: random.dirichlet((3,), 1.0)),
     "a weight of 0": (ValueError, "alpha", lambda: random.dirichlet((3,), [1.0, 0.0])),

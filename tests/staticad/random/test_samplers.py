@@ -176,6 +176,28 @@ def test_gradients_of_vectors() -> None:
     sad.check_gradients(m, [mean, cov], order=2, run=0)
 
 
+@pytest.mark.parametrize("bounds", [(1.0, inf), (-inf, 1.0), (-inf, inf)])
+def test_infinite_bounds_have_no_slope_to_second_order(bounds: tuple[float, float]) -> None:
+    with sad.Graph(seed=0) as graph:
+        low, high = ends = [sad.placeholder("float64", (), name=n) for n in ("low", "high")]
+        y = sad.sum(random.truncated_normal((5,), low, high, dtype="float64") ** 2)
+        first = sad.gradients(y, ends)
+        second = [sad.gradients(d, ends) for d in first]
+    slopes, curves = run(graph, [first, second], dict(zip(ends, bounds, strict=True)))
+    assert np.isfinite(curves).all()
+    endless = np.isinf(bounds)
+    np.testing.assert_array_equal(np.asarray(slopes)[endless], 0)
+    np.testing.assert_array_equal(np.asarray(curves)[endless], 0)
+
+
+def test_narrow_bounds() -> None:
+    with sad.Graph(seed=0) as graph:
+        y = random.truncated_normal((100,), 0.5, 0.5 + 1e-12, dtype="float64")
+    value = run(graph, y)
+    assert ((value >= 0.5) & (value <= 0.5 + 1e-12)).all()
+    assert len(np.unique(value)) > 50
+
+
 def test_gradients_of_means() -> None:
     """The mean of pathwise gradients is the derivative of the mean."""
     with sad.Graph(seed=0) as graph:
