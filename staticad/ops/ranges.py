@@ -15,6 +15,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import (
     COMPLEX64,
     DEFAULT_FLOAT,
+    FLOAT64,
     INT64,
     KINDS,
     REAL,
@@ -25,6 +26,7 @@ from staticad_schema.types import (
 )
 
 from .. import dimensions, methods, sizes
+from ..building import build
 from ..graph import current_graph
 from ..numbers import real
 from ..operands import result
@@ -81,13 +83,16 @@ def linspace(
     start: complex,
     stop: complex,
     /,
-    num: int,
+    num: int | str | Dim,
     endpoint: bool = True,
     *,
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
     """`num` numbers, evenly spaced from start to stop; float32, or complex64, unless told.
+
+    num: an int, or a Dim or name that runs find; then the dtype is floating or complex.
+    endpoint: whether stop is the last one.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -101,13 +106,38 @@ def linspace(
                 raise UsageError("not a number", expected="a number", found=f"{value!r:.80}")
         start, stop = _finite("start", start), _finite("stop", stop)
         length = dimensions.size(num)
-        if not isinstance(length, int):
-            raise UsageError("not a count", expected="an int", found=repr(num))
-        dimensions.listed(length)
-        values = np.linspace(start, stop, length, endpoint=flag("endpoint", endpoint))
-        usual = COMPLEX64 if np.iscomplexobj(values) else DEFAULT_FLOAT
+        flag("endpoint", endpoint)
+        usual = COMPLEX64 if np.iscomplexobj(start) or np.iscomplexobj(stop) else DEFAULT_FLOAT
         wanted = usual if dtype is None else as_dtype(dtype)
+        if not isinstance(length, int):
+            return result(
+                methods.cast(_spaced(start, stop, length, endpoint, wanted), wanted, name)
+            )
+        dimensions.listed(length)
+        values = np.linspace(start, stop, length, endpoint=endpoint)
         return result(current_graph("linspace").constant(in_dtype(values, wanted), name))
+
+
+def _spaced(start: Any, stop: Any, count: Dim, endpoint: bool, dtype: DType) -> Any:
+    """In double precision what `numpy.linspace` computes, of a count that runs find."""
+    if KINDS[dtype] not in ("float", "complex"):
+        raise DTypeError(
+            f"a dtype for {count} numbers at equal distances",
+            expected="floats or complex numbers, where num is no int",
+            found=dtype.name,
+        )
+    if KINDS[dtype] == "float" and (np.iscomplexobj(start) or np.iscomplexobj(stop)):
+        raise DTypeError(
+            "complex numbers do not become real", expected="a complex dtype", found=dtype.name
+        )
+    graph = current_graph("linspace")
+    k = graph.source("iota", {"shape": (count,), "axis": 0, "dtype": FLOAT64})
+    last = dims.maximum(count - 1 if endpoint else count, 1)
+    gaps = sizes.value(graph, last, FLOAT64) if isinstance(last, Dim) else k.coerce(float(last))
+    spaced = k * ((stop - start) / gaps) + start
+    if not endpoint:
+        return spaced
+    return build("where", (build("equal", (k, gaps)), spaced.coerce(stop), spaced))
 
 
 def _known(numbers: range, dtype: DType, name: str | None) -> Tensor:

@@ -74,6 +74,30 @@ def test_numbers_between_complex_ones_are_complex() -> None:
     assert found.tolist() == [0, 0.5j, 1j]
 
 
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize(("start", "stop"), [(0.0, 1.0), (2.5, -7.0), (3.0, 3.0), (1.0, 2 + 1j)])
+def test_how_many_numbers_lie_between_may_be_found_by_the_run(
+    start: complex, stop: complex, endpoint: bool
+) -> None:
+    dtype = "complex128" if np.iscomplexobj(stop) else "float64"
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        n = x.shape[0]
+        exact = sad.linspace(start, stop, n, endpoint, dtype=dtype)
+        more = sad.linspace(start, stop, 2 * n + 1, endpoint)
+        named = sad.linspace(start, stop, "n", endpoint)
+    assert (exact.shape, more.shape, named.shape) == ((n,), (2 * n + 1,), (n,))
+    for count in (0, 1, 2, 7, 100):
+        whole, odd, again = run(graph, [exact, more, named], {x: np.zeros(count)})
+        expected = np.linspace(start, stop, count, endpoint)
+        np.testing.assert_allclose(whole, expected, rtol=1e-15, atol=1e-15)
+        single = np.complex64 if dtype == "complex128" else np.float32
+        assert odd.dtype == again.dtype == single
+        np.testing.assert_allclose(again, expected, rtol=2e-7)
+        expected = np.linspace(start, stop, 2 * count + 1, endpoint)
+        np.testing.assert_allclose(odd, expected, rtol=2e-7)
+
+
 def test_what_is_empty_is_zero() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("int8", ("n", 2), name="x")
@@ -127,6 +151,16 @@ MISTAKES: dict[str, tuple[type[Exception], str, Callable[[], Any]]] = {
         TypeError,
         "linspace: complex numbers do not become real",
         lambda: sad.linspace(0, 1j, 2, dtype="float64"),
+    ),
+    "so many integers": (
+        TypeError,
+        "n numbers at equal distances",
+        lambda: sad.linspace(0, 9, "n", dtype="int32"),
+    ),
+    "so many, to an imaginary end": (
+        TypeError,
+        "linspace: complex numbers do not become real",
+        lambda: sad.linspace(0, 1j, "n", dtype="float64"),
     ),
     "half a diagonal": (TypeError, "eye: not an integer", lambda: sad.eye(3, k=half)),
     "full of i": (TypeError, "full: the fill value", lambda: sad.full(3, 1j, dtype="int8")),
