@@ -77,6 +77,11 @@ def build(
     return tuple(map(graph.handle, node.outputs))
 
 
+def part(name: str | None, what: str) -> str | None:
+    """The name of a node that a result with this name is made of."""
+    return None if name is None else f"{name}/{what}"
+
+
 def renamed(x: Any, label: str | None) -> Any:
     """x, under a name of its own if there is one to give."""
     return x if label is None else build("identity", (x,), label=label)

@@ -12,7 +12,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import NUMERIC, WIDENED
 
 from .. import dimensions
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..operands import Operand, result, tensor
 from ..tensor import Tensor
 from .precision import applied, precise, rounded
@@ -48,14 +48,15 @@ def matrix_power(x: Operand, /, n: int, *, name: str | None = None) -> Tensor:
                 expected="as many rows as columns",
                 found=value.describe(),
             )
-        return result(renamed(rounded(_power(value, count), dtype), name))
+        return result(renamed(rounded(_power(value, count, name), dtype), name))
 
 
-def _power(x: Any, count: int) -> Any:
+def _power(x: Any, count: int, name: str | None) -> Any:
     if count == 0:
         return build("broadcast_to", (identity_like(x),), {"shape": x.type.shape})
     if count < 0:
-        x = build("solve", (x, identity_like(x)), {"adjoint": False, "strict": True})
+        how = {"adjoint": False, "strict": True}
+        x = build("solve", (x, identity_like(x)), how, label=part(name, "inverse"))
         count = -count
     found = None
     while True:

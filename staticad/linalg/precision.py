@@ -8,7 +8,7 @@ from staticad_schema.handle import floating
 from staticad_schema.types import REAL_OF, WIDENED, DType
 
 from .. import methods
-from ..building import build
+from ..building import build, part
 from ..operands import Operand, result, tensor, tensors
 from ..tensor import Tensor
 
@@ -38,7 +38,7 @@ def rounded(x: Any, dtype: DType, label: str | None = None) -> Tensor:
 
 
 def applied(op: str, x: Any, attributes: dict[str, Any], dtype: DType, name: str | None) -> Tensor:
-    """The named op of precise numbers, rounded.  What may fail has the name, if nothing rounds."""
+    """The named op of precise numbers, rounded."""
     if dtype in WIDENED:
-        return rounded(build(op, (x,), attributes), dtype, name)
+        return rounded(build(op, (x,), attributes, label=part(name, "precise")), dtype, name)
     return result(build(op, (x,), attributes, label=name))

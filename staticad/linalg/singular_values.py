@@ -16,7 +16,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import INT64, REAL_OF, DType
 
 from .. import methods
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..numbers import is_real
 from ..operands import Operand, result, tensor, tensors
 from ..options import flag
@@ -173,12 +173,12 @@ def pinv(x: Operand, /, *, rtol: Operand | None = None, name: str | None = None)
     with asking("pinv", name):
         matrix, dtype = precise("pinv", x)
         check_matrix(matrix.type)
-        inverse = _pinv(matrix, _tolerance("rtol", rtol, matrix))
+        inverse = _pinv(matrix, _tolerance("rtol", rtol, matrix), part(name, "precise"))
         return result(renamed(rounded(inverse, dtype), name))
 
 
-def _pinv(x: Any, rtol: Any) -> Any:
-    return build("pinv", (x, as_column(as_column(rtol))))
+def _pinv(x: Any, rtol: Any, name: str | None) -> Any:
+    return build("pinv", (x, as_column(as_column(rtol))), label=name)
 
 
 class LeastSquares(NamedTuple):
@@ -226,8 +226,8 @@ def lstsq(
         rtol = _tolerance("rcond", rcond, matrix)
         values = build("svdvals", (matrix,))
         rank = _rank(values, _border(rtol, values))
-        inverse = _pinv(matrix, rtol)
-        solution = build("matmul", (inverse, target))
+        inverse = _pinv(matrix, rtol, part(name, "inverse"))
+        solution = build("matmul", (inverse, target), label=part(name, "solution"))
         # Errors of the inverse are as large across the singular vectors of the smallest values as
         # along them, where alone they leave a @ x as it is.  What corrects them has no derivative:
         # inverse @ (b - a @ inverse @ b) is 0.

@@ -15,7 +15,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import INTEGER, WIDENED, DType
 
 from .. import methods
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..operands import Operand, result, tensor
 from ..options import choice, flag
 from ..tensor import Tensor
@@ -71,9 +71,10 @@ def _regular(a: Any, b: Any, name: str | None) -> Any:
 
 
 def _finished(make: Callable[[str | None], Any], dtype: DType, name: str | None) -> Tensor:
-    """What `make` builds under a name, in the dtype of the result: the node that may fail has the
-    name if nothing is to be rounded."""
-    return rounded(make(None), dtype, name) if dtype in WIDENED else result(make(name))
+    """What `make` builds under a name, in the dtype of the result."""
+    if dtype in WIDENED:
+        return rounded(make(part(name, "precise")), dtype, name)
+    return result(make(name))
 
 
 def _solved(a: Any, b: Any, solution: Callable[..., Any], dtype: DType, name: str | None) -> Tensor:
@@ -81,7 +82,7 @@ def _solved(a: Any, b: Any, solution: Callable[..., Any], dtype: DType, name: st
     if b.type.ndim != 1:
         return _finished(lambda label: solution(b, label), dtype, name)
     check_matrix(a.type, "the matrix")
-    column = solution(methods.reshape(b, (*b.type.shape, 1)), None)
+    column = solution(methods.reshape(b, (*b.type.shape, 1)), part(name, "column"))
     shape = column.type.shape[:-1]
     return _finished(lambda label: methods.reshape(column, shape, label), dtype, name)
 
@@ -127,7 +128,7 @@ def solve_triangular(
         if from_left or right.type.ndim == 1:
             return _solved(matrix, right, solution, dtype, name)
         check_matrix(right.type, "the right-hand side")
-        rows = solution(methods.matrix_transpose(right), None)
+        rows = solution(methods.matrix_transpose(right), part(name, "rows"))
         return _finished(lambda label: methods.matrix_transpose(rows, label), dtype, name)
 
 
@@ -226,7 +227,7 @@ def lu_solve(
         def solution(x: Any, label: str | None) -> Any:
             system(factors.type, x.type)
             if transposed:
-                mixed = triangle(triangle(x, False), True)
+                mixed = triangle(triangle(x, False, part(label, "upper")), True)
                 return renamed(rows_in_order(mixed, permutation, back=True), label)
             return triangle(triangle(rows_in_order(x, permutation), True), False, label)
 
@@ -264,7 +265,8 @@ def cholesky_factor(asked: str, x: Operand, lower: bool, name: str | None) -> Te
     check_square(a.type)
     if lower:
         return _finished(lambda label: build("cholesky", (a,), label=label), dtype, name)
-    upper = conjugated(methods.matrix_transpose(build("cholesky", (a,))))
+    factor = build("cholesky", (a,), label=part(name, "lower"))
+    upper = conjugated(methods.matrix_transpose(factor))
     return _finished(lambda label: renamed(upper, label), dtype, name)
 
 
@@ -296,7 +298,7 @@ def cho_solve(c_and_lower: tuple[Operand, bool], b: Operand, *, name: str | None
         def solution(x: Any, label: str | None) -> Any:
             system(factor.type, x.type)
             # First by the lower factor, which may be the adjoint of the given one.
-            half = _triangular(factor, x, below, False, not below, not below)
+            half = _triangular(factor, x, below, False, not below, not below, part(label, "half"))
             return _triangular(factor, half, below, False, below, below, label)
 
         return _solved(factor, right, solution, dtype, name)

@@ -11,7 +11,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import FLOATING
 
 from .. import dimensions, random
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..checking import checked
 from ..graph import Graph
 from ..numbers import is_real
@@ -134,7 +134,7 @@ def _kept(value: Tensor, keep: Operand, shape: Any, name: str | None) -> Any:
     graph = value.graph
     assert isinstance(graph, Graph)
     with graph:
-        return random.bernoulli(shape, keep, name=None if name is None else f"{name}/kept")
+        return random.bernoulli(shape, keep, name=part(name, "kept"))
 
 
 def _dropped(

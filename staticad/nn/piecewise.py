@@ -13,7 +13,7 @@ from staticad_schema.shapes import same_shape
 from staticad_schema.sites import asking
 
 from .. import dimensions, random
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..finding import expected
 from ..operands import Operand, graph_of, result, tensor
 from ..options import number
@@ -214,7 +214,7 @@ def rrelu(
         if on is False:
             return computed(_leaky, value, mean, label=name)
         with graph_of("rrelu", value):
-            label = None if name is None else f"{name}/slopes"
+            label = part(name, "slopes")
             drawn = random.uniform(value.shape, low, high, dtype=value.dtype, name=label)
         return computed(_leaky, value, chosen(on, drawn, mean), label=name)
 

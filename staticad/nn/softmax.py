@@ -9,7 +9,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32, FLOAT64
 
 from .. import dimensions, operands, random
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..graph import Graph
 from ..operands import Operand, graph_of, result, tensor
 from ..options import flag, number
@@ -115,7 +115,7 @@ def gumbel_softmax(
         assert isinstance(graph, Graph)
         working = wide_dtype(value.dtype)
         with graph:
-            label = None if name is None else f"{name}/uniform"
+            label = part(name, "uniform")
             u = random.uniform(value.shape, dtype=working, name=label)
         # Without the 0, whose noise is -inf: that of all classes could be.
         positive = build("maximum", (u, u.coerce(_TINY[working])))

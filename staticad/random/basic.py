@@ -12,7 +12,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT32, FLOAT64, INT64, UINT64, as_dtype
 
 from .. import dimensions, methods, sizes
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..graph import Graph
 from ..numbers import as_array
 from ..operands import Operand, graph_of, result
@@ -24,7 +24,6 @@ from .draws import (
     integer_dtype,
     located,
     parameter,
-    part,
     random_bits,
     standard_normal,
     within,

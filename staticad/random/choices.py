@@ -14,7 +14,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT64, INT64, UINT64
 
 from .. import dimensions, sizes
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..graph import Graph
 from ..numbers import as_array
 from ..operands import Operand, graph_of, result, tensor
@@ -134,7 +134,7 @@ def choice(
             raise ShapeError("there is no axis", expected="a vector", found=value.describe())
         place = dimensions.axis_of(axis, 1 if value is None else value.ndim)
         n = count(a) if value is None else value.shape[place]
-        weights = None if p is None else _weights(graph, p, n)
+        weights = None if p is None else _weights(graph, p, n, name)
         pick = _with_replacement if again else _without
         order = pick(graph, size, n, weights, name)
         if value is None:
@@ -156,7 +156,7 @@ def _order(graph: Graph, n: Size, name: str | None) -> Any:
     return build("sort", (random_bits(graph, (n,), UINT64, name, None),), dict(_ASCENDING))[1]
 
 
-def _weights(graph: Graph, p: Operand, n: Size) -> Any:
+def _weights(graph: Graph, p: Operand, n: Size, name: str | None) -> Any:
     """Weights as a vector of n float64.  Raises ArgumentError, ShapeError."""
     if not isinstance(p, Handle):
         known = as_array(p)
@@ -176,7 +176,7 @@ def _weights(graph: Graph, p: Operand, n: Size) -> Any:
     right = build("logical_and", (given >= 0, (total > 0) & (total < np.inf)))
     fitted = build("broadcast_to", (given,), {"shape": (n,)})
     message = "random.choice: p are no weights from 0 on, or all of them are 0"
-    return build("check", (right, fitted), {"message": message})
+    return build("check", (right, fitted), {"message": message}, label=part(name, "p"))
 
 
 def _with_replacement(
@@ -195,7 +195,8 @@ def _below(graph: Graph, size: tuple[Size, ...], n: Size, name: str | None) -> A
     if isinstance(n, Dim):
         count = sizes.value(graph, n, INT64)
         message = "random.choice: nothing to choose from"
-        end = build("check", (count > 0, count), {"message": message}).astype(UINT64)
+        some = build("check", (count > 0, count), {"message": message}, label=part(name, "count"))
+        end = some.astype(UINT64)
     elif n == 0 and product(size) != 0:
         raise ArgumentError("nothing to choose from", expected="an element or more", found="none")
     else:
@@ -216,5 +217,6 @@ def _without(graph: Graph, size: tuple[Size, ...], n: Size, weights: Any, name: 
         some = build("sum", ((weights > 0).astype(INT64),), dict(_WHOLE))
         wanted = sizes.value(graph, k, INT64) if isinstance(k, Dim) else k
         message = "random.choice: fewer elements have a weight than are chosen"
-        order = build("check", (some >= wanted, order), {"message": message})
+        right = some >= wanted
+        order = build("check", (right, order), {"message": message}, label=part(name, "order"))
     return build("reshape", (order[:k],), {"shape": size})

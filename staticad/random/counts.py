@@ -12,7 +12,7 @@ from staticad_schema.sites import asking
 from staticad_schema.types import KINDS, UINT32, DType, as_dtype
 
 from .. import dimensions, methods
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..graph import Graph
 from ..operands import Operand, graph_of, result
 from ..tensor import Tensor
@@ -40,7 +40,7 @@ def poisson(
         given = within(graph, "rate", rate, size, least=0)
         x = build("poisson_quantile", (given, between_0_and_1(graph, size, name)))
         message = f"random.poisson: a rate that is no finite number from 0, or beyond {wanted.name}"
-        return result(renamed(_count(x, wanted, message), name))
+        return result(renamed(_count(x, wanted, message, name), name))
 
 
 def binomial(
@@ -67,7 +67,7 @@ def binomial(
         chance = within(graph, "p", p, size, least=0, most=1)
         x = build("binomial_quantile", (trials, chance, between_0_and_1(graph, size, name)))
         message = f"random.binomial: n is no count, p no probability, or beyond {wanted.name}"
-        return result(renamed(_count(x, wanted, message), name))
+        return result(renamed(_count(x, wanted, message, name), name))
 
 
 def geometric(shape: Any, p: Operand, dtype: Any = "int64", name: str | None = None) -> Tensor:
@@ -91,7 +91,7 @@ def geometric(shape: Any, p: Operand, dtype: Any = "int64", name: str | None = N
         # Where p is 1 the quotient is 0.
         x = build("maximum", (tried, tried.coerce(1.0)))
         message = f"random.geometric: p is no number from 0 to 1, or beyond {wanted.name}"
-        return result(renamed(_count(x, wanted, message), name))
+        return result(renamed(_count(x, wanted, message, name), name))
 
 
 def rademacher(shape: Any, dtype: Any = "float32", name: str | None = None) -> Tensor:
@@ -125,9 +125,10 @@ def _begin(
     return graph, dimensions.shape_of(shape), integer_dtype(dtype)
 
 
-def _count(x: Any, dtype: DType, message: str) -> Any:
+def _count(x: Any, dtype: DType, message: str, name: str | None) -> Any:
     """float64 counts as integers; an error of the run where they are none."""
     most = float(methods.limits(dtype)[1])
     # Below, because the greatest int64 is rounded up.
     fits = (x >= 0) & ((x < most) if most > 2**53 else (x <= most))
-    return build("check", (fits, x), {"message": message}).astype(dtype)
+    checked = build("check", (fits, x), {"message": message}, label=part(name, "count"))
+    return checked.astype(dtype)

@@ -30,7 +30,7 @@ from staticad_schema.types import (
 )
 
 from .. import dimensions
-from ..building import build
+from ..building import build, part
 from ..graph import Graph
 from ..numbers import as_array
 from ..operands import Operand, graph_of, tensor
@@ -44,15 +44,9 @@ def random_bits(graph: Graph, shape: Any, dtype: DType, name: str | None, label:
     with graph.lock:
         full = None if name is None else graph.full_name(name, "random")
         attributes = {"key": graph.random_key(full), "path": 0, "shape": shape, "dtype": dtype}
-        if name is not None and label is None:
-            label = f"{name}/bits"
+        label = label or part(name, "bits")
         node = graph.make(OPS["random_bits"], (graph.run_number(),), attributes, name=label)
     return graph.handle(node.start)
-
-
-def part(name: str | None, what: str) -> str | None:
-    """The name of a second draw for the same result."""
-    return None if name is None else f"{name}/{what}"
 
 
 def half_open(graph: Graph, shape: Any, dtype: DType, name: str | None) -> Any:

@@ -13,11 +13,11 @@ from staticad_schema.errors import ShapeError
 from staticad_schema.sites import asking
 from staticad_schema.types import FLOAT64
 
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..graph import Graph
 from ..operands import Operand, result
 from ..tensor import Tensor
-from .draws import begin, between_0_and_1, fitted, located, part, standard_normal, within
+from .draws import begin, between_0_and_1, fitted, located, standard_normal, within
 
 
 def gamma(

@@ -9,7 +9,7 @@ from staticad_schema.ops.matrices import check_square
 from staticad_schema.sites import asking
 from staticad_schema.types import WIDENED
 
-from ..building import build, renamed
+from ..building import build, part, renamed
 from ..operands import Operand, result
 from ..tensor import Tensor
 from .draws import begin, fitted, parameter, standard_normal
@@ -43,7 +43,7 @@ def multivariate_normal(
                 "cov is no matrix", expected="a square matrix", found=matrix.describe()
             )
         full = (*size, check_square(matrix.type, "cov"))
-        factor = build("cholesky", (matrix,))
+        factor = build("cholesky", (matrix,), label=part(name, "factor"))
         z = standard_normal(graph, full, working, name)
         if matrix.ndim == 2:
             x = z @ factor.mT

@@ -10,7 +10,7 @@ from staticad_schema.ops.matrices import check_square
 from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
 
-from ...building import build, renamed
+from ...building import build, part, renamed
 from ...operands import Operand, result
 from ...ops.diagonals import diagonal
 from ...tensor import Tensor
@@ -73,7 +73,7 @@ def multivariate_normal(
         _check_vectors(rest)
         agree(size, vectors[-1], "cov and the vectors")
         broadcast_shapes((vectors[:-1], matrix.type.shape[:-2]))
-        factor = build("cholesky", (matrix,))
+        factor = build("cholesky", (matrix,), label=part(name, "factor"))
         column = build("reshape", (rest,), {"shape": (*rest.shape, 1)})
         attributes = {"lower": True, "adjoint": False, "unit_diagonal": False, "strict": False}
         white = build("solve_triangular", (factor, column), attributes)

@@ -106,14 +106,15 @@ def test_mistakes_of_runs() -> None:
     with sad.Graph(seed=0) as graph:
         p = sad.placeholder("float64", (None,), name="p")
         ys = {
-            "weights": random.choice(p.shape[0], (2,), p=p),
-            "fewer": random.choice(p.shape[0], (2,), replace=False, p=p),
-            "a rate": random.poisson(p.shape, p * 1e3, "int8"),
-            "no count": random.binomial(p.shape, p, 0.5),
-            "positive definite": random.multivariate_normal((), 0.0, p[None, :1]),
+            "weights": random.choice(p.shape[0], (2,), p=p, name="a"),
+            "fewer": random.choice(p.shape[0], (2,), replace=False, p=p, name="b"),
+            "a rate": random.poisson(p.shape, p * 1e3, "int8", name="c"),
+            "no count": random.binomial(p.shape, p, 0.5, name="d"),
+            "positive definite": random.multivariate_normal((), 0.0, p[None, :1], name="e"),
         }
     bad = {"weights": [-1.0, 2.0], "fewer": [0.0, 1.0], "a rate": [1.0], "no count": [0.5]}
     session = sad.Session(graph)
     for words, y in ys.items():
-        with pytest.raises(sad.ExecutionError, match=words):
+        with pytest.raises(sad.ExecutionError, match=words) as caught:
             session.run(y, {p: np.array(bad.get(words, [-1.0]))})
+        assert f" '{y.name}/" in str(caught.value)
