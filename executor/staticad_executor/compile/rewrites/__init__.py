@@ -1,5 +1,5 @@
 """The rewrites, one module a subject; importing this package registers all rules."""
 
-from . import exact, fast, stable
+from . import algebra, choice, exact, fast, parts, stable
 
-__all__ = ["exact", "fast", "stable"]
+__all__ = ["algebra", "choice", "exact", "fast", "parts", "stable"]

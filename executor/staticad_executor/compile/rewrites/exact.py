@@ -39,6 +39,13 @@ def is_integer(r: Rewriting, value: int) -> bool:
     return KINDS[r.type(value).dtype] in INTEGER
 
 
+def constant_like(r: Rewriting, value: int, element: Any, like: Node) -> int:
+    """A 0-d constant of a value's dtype."""
+    array = np.array(element, r.type(value).dtype)
+    array.flags.writeable = False
+    return r.add("constant", (), like, value=array)
+
+
 @rule("exact", "identity", "stop_gradient", "positive")
 def drop_identity(r: Rewriting, node: Node) -> int | None:
     """identity(x), stop_gradient(x), +x → x"""

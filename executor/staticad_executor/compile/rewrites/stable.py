@@ -74,3 +74,64 @@ def square_as_product(r: Rewriting, node: Node) -> int | None:
     if is_scalar(uniform(r, p), 2) and _is_float(r, node) and r.type(x) == node.types[0]:
         return r.add("multiply", (x, x), node)
     return None
+
+
+@rule("stable", "log")
+def log_of_share(r: Rewriting, node: Node) -> int | None:
+    """log(softmax(x)) → log_softmax(x), log(sigmoid(x)) → log_sigmoid(x)"""
+    inner = r.producer(node.inputs[0])
+    if inner.op == "softmax":
+        return r.add("log_softmax", inner.inputs, node, **inner.attributes)
+    return r.add("log_sigmoid", inner.inputs, node) if inner.op == "sigmoid" else None
+
+
+@rule("stable", "log1p")
+def log_one_plus_exp(r: Rewriting, node: Node) -> int | None:
+    """log1p(exp(x)) → softplus(x)"""
+    inner = r.producer(node.inputs[0])
+    if inner.op != "exp" or not _is_float(r, node):
+        return None
+    return r.add("softplus", inner.inputs, node)
+
+
+@rule("stable", "log")
+def log_of_sum(r: Rewriting, node: Node) -> int | None:
+    """log(exp(x) + exp(y)) → logaddexp(x, y)"""
+    inner = r.producer(node.inputs[0])
+    if inner.op != "add" or not _is_float(r, node) or not settled(r, inner):
+        return None
+    x, y = (r.producer(v) for v in inner.inputs)
+    if x.op != "exp" or y.op != "exp":
+        return None
+    return r.add("logaddexp", (x.inputs[0], y.inputs[0]), node)
+
+
+@rule("stable", "subtract")
+def one_minus_sigmoid(r: Rewriting, node: Node) -> int | None:
+    """1 - sigmoid(x) → sigmoid(-x), which keeps its digits where the sigmoid is near 1"""
+    one, share = node.inputs
+    inner = r.producer(share)
+    if inner.op != "sigmoid" or not is_scalar(uniform(r, one), 1) or not _is_float(r, node):
+        return None
+    if r.type(share) != node.types[0]:
+        return None
+    return r.add("sigmoid", (r.add("negative", inner.inputs, node),), node)
+
+
+@rule("stable", "divide", "reciprocal")
+def logistic(r: Rewriting, node: Node) -> int | None:
+    """1 / (1 + exp(-x)) → sigmoid(x)"""
+    if node.op == "divide" and not is_scalar(uniform(r, node.inputs[0]), 1):
+        return None
+    total = r.producer(node.inputs[-1])
+    if total.op != "add" or not _is_float(r, node) or not settled(r, total):
+        return None
+    one, power = total.inputs
+    if not is_scalar(uniform(r, one), 1):
+        one, power = power, one
+    terms = r.producer(power)
+    if not is_scalar(uniform(r, one), 1) or terms.op != "exp" or r.type(power) != node.types[0]:
+        return None
+    inner = r.producer(terms.inputs[0])
+    x = inner.inputs[0] if inner.op == "negative" else r.add("negative", terms.inputs, node)
+    return r.add("sigmoid", (x,), node)

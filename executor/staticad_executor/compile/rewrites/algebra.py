@@ -1,0 +1,258 @@
+"""Exact rules of arithmetic: signs, powers of two, integers, conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.node import Node
+from staticad_schema.types import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INTEGER,
+    KINDS,
+    WIDENED,
+    DType,
+)
+
+from ..rules import Rewriting, rule, settled
+from .exact import constant_like, is_integer, is_scalar, uniform
+
+
+def _is_float(r: Rewriting, value: int) -> bool:
+    return KINDS[r.type(value).dtype] == "float"
+
+
+def _is_complex(r: Rewriting, value: int) -> bool:
+    return KINDS[r.type(value).dtype] == "complex"
+
+
+def _split(r: Rewriting, node: Node) -> tuple[int, int] | None:
+    """Of two operands the other one and the number, if one is a number."""
+    x, y = node.inputs
+    if uniform(r, y) is not None:
+        return x, y
+    return (y, x) if uniform(r, x) is not None else None
+
+
+def _computed(function: np.ufunc, *elements: Any) -> Any:
+    """What an op makes of numbers; integers wrap, as in arrays."""
+    with np.errstate(all="ignore"):
+        return function(*(np.asarray(element).reshape(1) for element in elements))[0]
+
+
+def _is_power_of_two(element: Any) -> bool:
+    return bool(np.isfinite(element)) and abs(np.frexp(float(element))[0]) == 0.5
+
+
+@rule("exact", "divide")
+def divide_by_power_of_two(r: Rewriting, node: Node) -> int | None:
+    """x / c → x * (1 / c) for c a power of two, by which both are rounded alike"""
+    x, y = node.inputs
+    element = uniform(r, y)
+    if element is None or not _is_float(r, x) or not _is_power_of_two(element):
+        return None
+    with np.errstate(all="ignore"):
+        inverse = r.type(y).dtype.type(1 / float(element))
+    if float(inverse) * float(element) != 1:
+        return None
+    if r.type(x) != node.types[0]:
+        return None
+    return r.add("multiply", (x, constant_like(r, x, inverse, node)), node)
+
+
+@rule("exact", "add")
+def add_negative(r: Rewriting, node: Node) -> int | None:
+    """x + -y → x - y; -x + y → y - x"""
+    x, y = node.inputs
+    if r.producer(y).op == "negative":
+        return r.add("subtract", (x, r.producer(y).inputs[0]), node)
+    if r.producer(x).op == "negative":
+        return r.add("subtract", (y, r.producer(x).inputs[0]), node)
+    return None
+
+
+@rule("exact", "subtract")
+def subtract_negative(r: Rewriting, node: Node) -> int | None:
+    """x - -y → x + y"""
+    x, y = node.inputs
+    inner = r.producer(y)
+    return r.add("add", (x, inner.inputs[0]), node) if inner.op == "negative" else None
+
+
+@rule("exact", "multiply", "divide")
+def signs_of_factors(r: Rewriting, node: Node) -> int | None:
+    """-x * -y → x * y, and -x / -y → x / y; -x * c → x * -c for a number c"""
+    x, y = node.inputs
+    if _is_complex(r, x):
+        return None
+    first, second = r.producer(x), r.producer(y)
+    if first.op == second.op == "negative":
+        return r.add(node.op, (first.inputs[0], second.inputs[0]), node)
+    for k, inner in enumerate((first, second)):
+        other = node.inputs[1 - k]
+        element = uniform(r, other)
+        if inner.op == "negative" and element is not None and r.type(other).shape == ():
+            pair = (inner.inputs[0], constant_like(r, other, _computed(np.negative, element), node))
+            return r.add(node.op, pair if k == 0 else pair[::-1], node)
+    return None
+
+
+@rule("exact", "negative")
+def negative_of_product(r: Rewriting, node: Node) -> int | None:
+    """-(x * c) → x * -c for a number c, and the same of quotients; -(x - y) → y - x of integers,
+    where floats would give -0"""
+    inner = r.producer(node.inputs[0])
+    if inner.op == "subtract" and is_integer(r, inner.inputs[0]):
+        return r.add("subtract", inner.inputs[::-1], node)
+    if inner.op not in ("multiply", "divide") or _is_complex(r, node.inputs[0]):
+        return None
+    for k, value in enumerate(inner.inputs):
+        element = uniform(r, value)
+        if element is not None and r.type(value).shape == ():
+            opposite = constant_like(r, value, _computed(np.negative, element), node)
+            return r.add(inner.op, (*inner.inputs[:k], opposite, *inner.inputs[k + 1 :]), node)
+    return None
+
+
+@rule("exact", "multiply")
+def multiply_by_minus_one(r: Rewriting, node: Node) -> int | None:
+    """x * -1 → -x"""
+    found = _split(r, node)
+    if found is None or not is_scalar(uniform(r, found[1]), -1) or _is_complex(r, found[0]):
+        return None
+    return r.add("negative", (found[0],), node)
+
+
+@rule("exact", "abs", "square")
+def sign_dropped(r: Rewriting, node: Node) -> int | None:
+    """abs(-x) → abs(x), square(-x) → square(x), and abs(x) for -x of real x"""
+    inner = r.producer(node.inputs[0])
+    if inner.op != "negative" and (inner.op != "abs" or _is_complex(r, inner.inputs[0])):
+        return None
+    return r.add(node.op, inner.inputs, node)
+
+
+@rule("exact", "multiply")
+def multiply_by_zero(r: Rewriting, node: Node) -> int | None:
+    """x * 0 → 0 broadcast, of integers"""
+    found = _split(r, node)
+    if found is None or not is_integer(r, found[0]) or uniform(r, found[1]) != 0:
+        return None
+    zero = constant_like(r, found[0], 0, node)
+    return r.add("broadcast_to", (zero,), node, shape=node.types[0].shape)
+
+
+@rule("exact", "multiply")
+def product_of_numbers(r: Rewriting, node: Node) -> int | None:
+    """(x * a) * b → x * (a * b) of integers, and of floats where |b| >= 1 and a is a power of two
+    that is at least 1: then nothing is rounded on the way, and what overflows does so in the end"""
+    outer = _split(r, node)
+    if outer is None or r.producer(outer[0]).op != "multiply":
+        return None
+    inner = r.producer(outer[0])
+    found = _split(r, inner)
+    if found is None or not settled(r, inner):
+        return None
+    (_, number), (x, first) = outer, found
+    a, b = uniform(r, first), uniform(r, number)
+    if not is_integer(r, x):
+        if not _is_float(r, x) or not _is_power_of_two(a) or abs(a) < 1 or not abs(b) >= 1:
+            return None
+        if r.type(x).dtype not in (FLOAT32, FLOAT64) or not np.isfinite(
+            _computed(np.multiply, a, b)
+        ):
+            return None
+    return r.add("multiply", (x, constant_like(r, x, _computed(np.multiply, a, b), node)), node)
+
+
+@rule("exact", "add")
+def sum_of_numbers(r: Rewriting, node: Node) -> int | None:
+    """(x + a) + b → x + (a + b) of integers"""
+    outer = _split(r, node)
+    if outer is None or not is_integer(r, outer[0]) or r.producer(outer[0]).op != "add":
+        return None
+    inner = r.producer(outer[0])
+    found = _split(r, inner)
+    if found is None or not settled(r, inner):
+        return None
+    total = _computed(np.add, uniform(r, found[1]), uniform(r, outer[1]))
+    return r.add("add", (found[0], constant_like(r, found[0], total, node)), node)
+
+
+@rule("exact", "add")
+def common_factor(r: Rewriting, node: Node) -> int | None:
+    """x * z + y * z → (x + y) * z of integers"""
+    first, second = (r.producer(v) for v in node.inputs)
+    if first.op != "multiply" or second.op != "multiply" or not is_integer(r, node.inputs[0]):
+        return None
+    return factored(r, node, first, second)
+
+
+def factored(r: Rewriting, node: Node, first: Node, second: Node) -> int | None:
+    """(x + y) * z for the sum of x * z and y * z, where x and y have the shape of the result."""
+    for x, z in (first.inputs, first.inputs[::-1]):
+        for y, other in (second.inputs, second.inputs[::-1]):
+            if z == other and r.type(x).shape == r.type(y).shape == node.types[0].shape:
+                return r.add("multiply", (r.add("add", (x, y), node), z), node)
+    return None
+
+
+@rule("exact", "logical_not")
+def negated_equality(r: Rewriting, node: Node) -> int | None:
+    """not x == y → x != y; not x < y → x >= y of integers"""
+    inner = r.producer(node.inputs[0])
+    opposite = _NEGATED.get(inner.op)
+    if opposite is None:
+        return None
+    exact = inner.op in ("equal", "not_equal") or is_integer(r, inner.inputs[0])
+    return r.add(opposite, inner.inputs, node) if exact else None
+
+
+_NEGATED = {
+    "equal": "not_equal", "not_equal": "equal", "less": "greater_equal",
+    "greater_equal": "less", "greater": "less_equal", "less_equal": "greater",
+}  # fmt: skip
+
+
+@rule("exact", "cast")
+def cast_of_cast(r: Rewriting, node: Node) -> int | None:
+    """A cast after one that loses nothing → one cast"""
+    inner = r.producer(node.inputs[0])
+    if inner.op != "cast":
+        return None
+    start, middle = r.type(inner.inputs[0]).dtype, r.type(node.inputs[0]).dtype
+    if not _keeps_values(start, middle):
+        return None
+    # There and back is cast_nothing's, which spares the bits of NaN.
+    if start == node.attributes["dtype"]:
+        return None
+    kinds = KINDS[start], KINDS[middle], KINDS[node.attributes["dtype"]]
+    # What an integer cannot hold depends on the dtype that it comes from.
+    if kinds[2] in INTEGER and not set(kinds[:2]) <= {"bool", *INTEGER}:
+        return None
+    # Large integers may be rounded twice on their way to a half float.
+    if node.attributes["dtype"] in WIDENED and kinds[0] in INTEGER and start.itemsize > 2:
+        return None
+    return r.add("cast", inner.inputs, node, dtype=node.attributes["dtype"])
+
+
+# The bits of a float's significand.
+_DIGITS: dict[DType, int] = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
+
+
+def _keeps_values(narrow: DType, wide: DType) -> bool:
+    """Whether every value of a dtype is one of another."""
+    before, after = KINDS[narrow], KINDS[wide]
+    if before == "bool":
+        return True
+    if after == "float":
+        if before == "float":
+            return wide == FLOAT64 or (wide == FLOAT32 and narrow != FLOAT64)
+        digits = 8 * narrow.itemsize - (before == "int")
+        return wide != FLOAT16 and before in INTEGER and digits <= _DIGITS[wide]
+    wider = before in INTEGER and wide.itemsize > narrow.itemsize
+    return wider and (after == before or (before, after) == ("uint", "int"))
