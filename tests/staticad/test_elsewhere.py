@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.fft
 import scipy.linalg
+import scipy.special
 
 import staticad as sad
 from staticad import elsewhere
@@ -41,6 +42,42 @@ def test_what_is_advised_for_random_numbers_runs(name: str) -> None:
         }  # fmt: skip
         y = eval(EQUIVALENTS[name], given)  # noqa: S307 - our own table
     assert len(sad.Session(graph).run(y)) == 3
+
+
+SPECIAL: dict[str, tuple[Any, ...]] = {
+    "rgamma": (scipy.special.rgamma,),
+    "factorial": (scipy.special.factorial,),
+    "poch": (scipy.special.poch, 2.5),
+    "binom": (scipy.special.binom, 1.5),
+    "comb": (scipy.special.comb, 2.0),
+    "chdtr": (lambda x, m: scipy.special.chdtr(m, x), 3.0),
+    "pdtr": (lambda x, m: scipy.special.pdtr(m, x), 3.0),
+    "boxcox": (scipy.special.boxcox, 0.3),
+    "powm1": (scipy.special.powm1, 1.7),
+    "cosm1": (scipy.special.cosm1,),
+    "log1mexp": (lambda x: np.log1p(-np.exp(-x)),),
+    "circulant": (scipy.linalg.circulant,),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_what_is_advised_for_functions_of_scipy_is_equal(name: str) -> None:
+    function, *parameter = SPECIAL[name]
+    x = np.array([2.0, 3.25, 4.0])
+    with sad.Graph() as graph:
+        given = {"sad": sad, "x": sad.constant(x), "m": (*parameter, 0.0)[0]}
+        y = eval(EQUIVALENTS[name], given)  # noqa: S307 - our own table
+    found = sad.Session(graph).run(y)
+    np.testing.assert_allclose(found, function(x, *parameter), rtol=1e-13)
+
+
+def test_a_power_of_a_matrix_may_be_a_fraction() -> None:
+    a = np.array([[2.0, 0.5], [0.5, 1.0]])
+    with sad.Graph() as graph:
+        given = {"sad": sad, "a": sad.constant(a), "p": 0.3}
+        y = eval(EQUIVALENTS["fractional_matrix_power"], given)  # noqa: S307 - our own table
+    found = sad.Session(graph).run(y)
+    np.testing.assert_allclose(found, scipy.linalg.fractional_matrix_power(a, 0.3), rtol=1e-13)
 
 
 def test_no_name_is_advised_against_that_is_here() -> None:
