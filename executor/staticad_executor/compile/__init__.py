@@ -27,6 +27,7 @@ from .group import Grouped, group
 from .order import order
 from .place import place
 from .rewrite import DEFAULT, Report, rewrite
+from .rules import SWITCHES, is_chosen
 from .select import select
 
 STAGES = (select, rewrite, place, group, order, bind, assign, emit)
@@ -42,6 +43,7 @@ class Structure:
     waiting: Pending
     threads: int
     report: Report
+    python_scalars: bool
     runs: Counter[str]
 
     @property
@@ -76,7 +78,7 @@ class Structure:
         """
         with collection_paused():
             bound = bind(self.grouped, self.waiting, source_shapes)
-            assigned = assign(bound)
+            assigned = assign(bound, self.python_scalars)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
             return emit(assigned, self.threads, self._notes())
 
@@ -147,21 +149,26 @@ def prepare(
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
-            return _structure(program, devices, threads, report)
+            return _structure(program, devices, threads, report, rewrites)
         segments = cut(program)
         return Chain(
             program,
             segments,
-            tuple(_structure(s.program, devices, threads, report) for s in segments),
+            tuple(_structure(s.program, devices, threads, report, rewrites) for s in segments),
         )
 
 
 def _structure(
-    program: Program, devices: Mapping[str, Device], threads: int, report: Report
+    program: Program,
+    devices: Mapping[str, Device],
+    threads: int,
+    report: Report,
+    rewrites: Collection[str],
 ) -> Structure:
     grouped = order(group(place(program, devices)))
     runs = Counter(stage.__name__ for stage in ONCE)
-    return Structure(grouped, pending(program), threads, report, runs)
+    scalars = is_chosen("python_scalars", SWITCHES["python_scalars"], rewrites)
+    return Structure(grouped, pending(program), threads, report, scalars, runs)
 
 
 __all__ = [

@@ -78,9 +78,12 @@ class Assigned:
         return cell.kind if cell.kind == "constant" else f"{cell.kind}{cell.at}"
 
 
-def assign(bound: Bound) -> Assigned:
-    """Instructions and memory for a program with concrete sizes."""
-    draft = Draft(bound)
+def assign(bound: Bound, python_scalars: bool = False) -> Assigned:
+    """Instructions and memory for a program with concrete sizes.
+
+    python_scalars: whether 0-d regions may compute with Python's floats.
+    """
+    draft = Draft(bound, python_scalars)
     draft.write()
     return _place(draft)
 

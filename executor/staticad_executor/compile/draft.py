@@ -24,6 +24,7 @@ from ..devices.numpy.region import WHOLE_ELEMENTS
 from ..devices.numpy.tilecode import Part
 from ..devices.numpy.tiles import Shape, contiguous
 from .bind import Bound
+from .scalar import python_kernel, runs
 
 View = Callable[[Array], Array]
 
@@ -65,8 +66,10 @@ class Steps:
 class Draft:
     """Instructions over values, before they have memory."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, python_scalars: bool = False) -> None:
+        """python_scalars: whether 0-d regions may compute with Python's floats."""
         self.bound = bound
+        self.python_scalars = python_scalars
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
         self.types = list(bound.types)
@@ -92,7 +95,9 @@ class Draft:
             if group.kind == "region":
                 self.kinds.append("region")
                 shape: Any = self.types[nodes[members[0]].start].shape
-                if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
+                if not shape and self.python_scalars:
+                    self.scalars(members, group.outputs)
+                elif not shape or math.prod(shape) <= WHOLE_ELEMENTS:
                     self.small_region(members)
                 else:
                     self.large_region(members, group.outputs)
@@ -184,6 +189,17 @@ class Draft:
                 reads = tuple([self.walked(v) for v in reads])
             chosen = self.elementwise(index, node, scalar)
             steps.add((index,), reads, (node.start,), chosen, step)
+
+    def scalars(self, members: Sequence[int], leaving: Sequence[int]) -> None:
+        """One instruction for each run of nodes that Python's floats can stand for, one a node
+        for the others."""
+        for run in runs(self.graph, self.types, members, leaving):
+            if run.expressions:
+                chosen = python_kernel(run, self.graph, self.bound.constants, self.elementwise)
+                number = len(self.kinds) - 1
+                self.steps.add(run.nodes, run.operands, run.outputs, chosen, number)
+            else:
+                self.small_region(run.nodes)
 
     def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
         types = self.types

@@ -114,9 +114,13 @@ def is_chosen(name: str, kind: str, chosen: Collection[str]) -> bool:
     return (kind in chosen or name in chosen) and f"-{name}" not in chosen
 
 
+SWITCHES: Mapping[str, Kind] = {"fold": "exact", "merge": "exact", "python_scalars": "fast"}
+"""What can be chosen beside rules: folding, merging, and Python's floats in place of 0-d arrays."""
+
+
 def unknown_choice(chosen: Collection[str]) -> str | None:
     """The first entry of a choice that names neither a kind nor a rule."""
     for entry in chosen:
-        if entry not in KINDS and entry.removeprefix("-") not in {*RULES, "fold", "merge"}:
+        if entry not in KINDS and entry.removeprefix("-") not in RULES.keys() | SWITCHES.keys():
             return entry
     return None
