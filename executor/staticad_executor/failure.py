@@ -14,6 +14,14 @@ from staticad_schema.types import TensorType
 LONG_NAME = 200
 
 
+class InNodeError(Exception):
+    """A call that computes several nodes failed in one of them, `node`, by its cause."""
+
+    def __init__(self, node: int) -> None:
+        super().__init__(node)
+        self.node = node
+
+
 def nested_name(outer: str, name: str) -> str:
     """The name of what stands in a body: "call/name", of calls in calls "call/…/name" where
     there are many."""

@@ -18,7 +18,7 @@ from staticad_schema.errors import CancelledError, Site, StaticadError, shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, TensorType, nbytes
 
-from .failure import node_failure
+from .failure import InNodeError, node_failure
 
 Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
 # A call with its arguments, or with None and how to pick them at each run.
@@ -199,9 +199,11 @@ class Plan:
         """The error of a call in the user's terms."""
         if isinstance(error, CancelledError):
             return error
-        node = self.graph.nodes[self.owners[call]]
-        types = [self.graph.types[v] for v in node.inputs]
-        return node_failure(self.graph, self.owners[call], error, types)
+        index = self.owners[call]
+        if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
+            index, error = error.node, error.__cause__
+        types = [self.graph.types[v] for v in self.graph.nodes[index].inputs]
+        return node_failure(self.graph, index, error, types)
 
     @property
     def kept_bytes(self) -> int:
@@ -244,6 +246,8 @@ class Plan:
         return self.graph.node_name(index)
 
 
-def _cause(error: Exception) -> Exception | None:
+def _cause(error: Exception) -> BaseException | None:
     """What was raised, where what is raised now is another error."""
+    if isinstance(error, InNodeError):
+        return None if isinstance(error.__cause__, StaticadError) else error.__cause__
     return None if isinstance(error, StaticadError) else error

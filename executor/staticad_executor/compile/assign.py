@@ -18,7 +18,8 @@ from staticad_schema.types import Array, TensorType, nbytes
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
-from .draft import Draft, Fused, Steps, View
+from .draft import Draft, Steps, View
+from .fuse import Fused
 from .slots import Slots
 
 
@@ -174,7 +175,7 @@ def _place(draft: Draft) -> Assigned:
         chosen = steps.kernels[position]
         if isinstance(chosen, Fused):
             kept = set(made)
-            inside = (graph.nodes[i].start for i in steps.nodes[position])
+            inside = (v for i in steps.nodes[position] for v in graph.nodes[i].outputs)
             value_bytes += sum(nbytes(types[v]) for v in inside if v not in kept)
         instructions.append(
             Instruction(
@@ -240,20 +241,26 @@ def _overwritten(
         readers = [v for v in reads if base.get(v, v) == root]
         if any(v != root for v in readers):
             continue
-        if isinstance(chosen, Fused) and not _read_before(
-            chosen, reads.index(root), steps.writes[position].index(value)
-        ):
-            continue
+        if isinstance(chosen, Fused):
+            where = steps.writes[position].index(value)
+            places = [k for k, v in enumerate(reads) if v == root]
+            if not all(_replaces(chosen, k, where, out.shape) for k in places):
+                continue
         return root
     return -1
 
 
-def _read_before(fused: Fused, k: int, out: int) -> bool:
-    """Whether a region reads an operand for the last time no later than it writes an output."""
+def _replaces(fused: Fused, k: int, out: int, shape: Any) -> bool:
+    """Whether a region reads an operand for the last time no later than it writes an output
+    of that shape, tile by tile."""
+    if not fused.lies_like(k, shape):
+        return False
     if any(part.kernel.unguarded is not None for part in fused.parts):
         # A tile with a NaN is computed twice, from operands that must still be there.
         return False
-    writer = next(p for p, part in enumerate(fused.parts) if part.output == out)
+    writer = next(
+        p for p, part in enumerate(fused.parts) if any(r.output == out for r in part.results)
+    )
     readers = [p for p, part in enumerate(fused.parts) if k in part.inputs]
     return max(readers) < writer or (max(readers) == writer and fused.parts[writer].kernel.overlap)
 

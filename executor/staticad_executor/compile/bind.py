@@ -22,10 +22,8 @@ from staticad_schema.types import Array, TensorType
 from ..failure import node_failure
 from ..program import Program
 from ..sizes import Sizes
-from .group import Grouped
+from .group import ASKS_SIZES, Grouped
 from .rewrites.fold import Budget, folded
-
-ASKS_SIZES = frozenset({"shape_of", "size_of"})
 
 
 @dataclass(frozen=True, eq=False)

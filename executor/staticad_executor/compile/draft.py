@@ -9,32 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
+from staticad_schema.op import OPS
 from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
-from ..devices.numpy.region import WHOLE_ELEMENTS
-from ..devices.numpy.tilecode import Part
-from ..devices.numpy.tiles import Shape, contiguous
+from ..devices.numpy.region import LONG_ROW, WHOLE_ELEMENTS
+from ..devices.numpy.tiles import contiguous
 from .bind import Bound
-from .scalar import python_kernel, runs
+from .fuse import Fused, fused
+from .group import VIEWS
 
 View = Callable[[Array], Array]
-
-
-class Fused(NamedTuple):
-    """A large region: its shape, the (shape, strides) of each operand, and its nodes."""
-
-    shape: Shape
-    layouts: tuple[tuple[Shape, Shape], ...]
-    parts: tuple[Part, ...]
 
 
 class Steps:
@@ -66,10 +59,8 @@ class Steps:
 class Draft:
     """Instructions over values, before they have memory."""
 
-    def __init__(self, bound: Bound, python_scalars: bool = False) -> None:
-        """python_scalars: whether 0-d regions may compute with Python's floats."""
+    def __init__(self, bound: Bound) -> None:
         self.bound = bound
-        self.python_scalars = python_scalars
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
         self.types = list(bound.types)
@@ -92,15 +83,9 @@ class Draft:
                 continue
             if group.kind == "view" and self.view(members[0]):
                 continue
-            if group.kind == "region":
-                self.kinds.append("region")
-                shape: Any = self.types[nodes[members[0]].start].shape
-                if not shape and self.python_scalars:
-                    self.scalars(members, group.outputs)
-                elif not shape or math.prod(shape) <= WHOLE_ELEMENTS:
-                    self.small_region(members)
-                else:
-                    self.large_region(members, group.outputs)
+            if group.kind == "region" or group.rows >= 0:
+                self.kinds.append(group.kind)
+                self.region(members, group.outputs, group.rows)
             elif nodes[members[0]].op != "group":
                 self.kinds.append("kernel")
                 self.kernel(members[0])
@@ -177,29 +162,64 @@ class Draft:
 
     # -------------------------------------------------------------- instructions
 
-    def small_region(self, members: Sequence[int]) -> None:
+    def region(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
+        """One instruction for all nodes, if there are enough elements; else one a node."""
+        nodes, types = self.graph.nodes, self.types
+        if rows < 0:
+            shape: Any = types[nodes[members[0]].start].shape
+            if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
+                self.one_by_one(members)
+            else:
+                self.tiled(members, leaving, len(shape))
+            return
+        shapes: Any = [types[v].shape for i in members for v in nodes[i].outputs]
+        shapes += [types[v].shape for i in members for v in nodes[i].inputs]
+        elements = [math.prod(shape) for shape in shapes]
+        if max(elements) <= WHOLE_ELEMENTS or 0 in elements:
+            self.one_by_one(members)
+        elif max(math.prod(shape[rows:]) for shape in shapes) > LONG_ROW:
+            self.by_shape(members, leaving)
+        else:
+            self.tiled(members, leaving, rows)
+
+    def by_shape(self, members: Sequence[int], leaving: Sequence[int]) -> None:
+        """Instructions for elementwise nodes of one shape that follow each other, and for any
+        other node one: rows are too long to be computed one by one."""
+        nodes, types = self.graph.nodes, self.types
+        runs: list[list[int]] = []
+        for index in members:
+            fits = (
+                OPS[nodes[index].op].elementwise and runs and OPS[nodes[runs[-1][0]].op].elementwise
+            )
+            if fits and types[nodes[index].start].shape == types[nodes[runs[-1][0]].start].shape:
+                runs[-1].append(index)
+            else:
+                runs.append([index])
+        run_of = {v: k for k, run in enumerate(runs) for i in run for v in nodes[i].outputs}
+        needed = set(leaving)
+        for k, run in enumerate(runs):
+            needed |= {v for i in run for v in nodes[i].inputs if run_of.get(v, k) != k}
+        for run in runs:
+            if OPS[nodes[run[0]].op].elementwise:
+                self.region(run, [v for i in run for v in nodes[i].outputs if v in needed], -1)
+            else:
+                self.one_by_one(run)
+
+    def one_by_one(self, members: Sequence[int]) -> None:
         """One instruction a node."""
         nodes, views, steps = self.graph.nodes, self.views, self.steps
         step = len(self.kinds) - 1
-        scalar = not self.types[nodes[members[0]].start].shape
         for index in members:
             node = nodes[index]
+            if not OPS[node.op].elementwise:
+                if node.op not in VIEWS or not self.view(index):
+                    self.kernel(index)
+                continue
             reads = node.inputs
             if views:
                 reads = tuple([self.walked(v) for v in reads])
-            chosen = self.elementwise(index, node, scalar)
+            chosen = self.elementwise(index, node, not self.types[node.start].shape)
             steps.add((index,), reads, (node.start,), chosen, step)
-
-    def scalars(self, members: Sequence[int], leaving: Sequence[int]) -> None:
-        """One instruction for each run of nodes that Python's floats can stand for, one a node
-        for the others."""
-        for run in runs(self.graph, self.types, members, leaving):
-            if run.expressions:
-                chosen = python_kernel(run, self.graph, self.bound.constants, self.elementwise)
-                number = len(self.kinds) - 1
-                self.steps.add(run.nodes, run.operands, run.outputs, chosen, number)
-            else:
-                self.small_region(run.nodes)
 
     def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
         types = self.types
@@ -214,36 +234,10 @@ class Draft:
             found = self.kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
         return found
 
-    def large_region(self, members: Sequence[int], leaving: Sequence[int]) -> None:
-        """One instruction for all nodes."""
-        nodes, types = self.graph.nodes, self.types
-        operands: dict[int, int] = {}
-        # Where each value is among the operands, then the nodes' results.
-        position: dict[int, int] = {}
-        made = {nodes[index].start for index in members}
-        for index in members:
-            for value in nodes[index].inputs:
-                if value not in made and value not in position:
-                    position[value] = operands.setdefault(self.walked(value), len(operands))
-        outputs = [v for v in leaving if v in made]
-        order = {v: k for k, v in enumerate(outputs)}
-        parts = []
-        for index in members:
-            node = nodes[index]
-            parts.append(
-                Part(
-                    self.elementwise(index, node), tuple([position[v] for v in node.inputs]),
-                    types[node.start].dtype, order.get(node.start, -1),
-                )
-            )  # fmt: skip
-            position[node.start] = len(operands) + len(parts) - 1
-        shape: Any = types[nodes[members[0]].start].shape
-        models = [self.model(value) for value in operands]
-        layouts = tuple([(model.shape, model.strides) for model in models])
-        self.steps.add(
-            tuple(members), tuple(operands), tuple(outputs), Fused(shape, layouts, tuple(parts)),
-            len(self.kinds) - 1,
-        )  # fmt: skip
+    def tiled(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
+        """One instruction for all nodes, whose first axes are rows."""
+        chosen, operands, outputs = fused(self, members, leaving, rows)
+        self.steps.add(tuple(members), operands, outputs, chosen, len(self.kinds) - 1)
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]

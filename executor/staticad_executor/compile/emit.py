@@ -20,7 +20,7 @@ from ..devices.numpy.region import Region
 from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
 from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
-from .draft import Fused
+from .fuse import Fused
 
 # Cancelling is looked for this often; a call on small arrays takes about half a microsecond.
 CHUNK_CALLS = 64
@@ -123,12 +123,12 @@ def _bound_graph(assigned: Assigned) -> Graph:
 
 
 def _region(item: Instruction, fused: Fused, assigned: Assigned, threads: int) -> Region | None:
-    if 0 in fused.shape:
+    if 0 in fused.rows:
         return None
     read = {_place_of(assigned.cells, k) for k in item.reads}
     # A result in the place of an operand may not be there before the operand is read.
     early = [_place_of(assigned.cells, k) not in read for k in item.writes]
-    return Region(fused.shape, fused.layouts, fused.parts, threads, early)
+    return Region(fused.rows, fused.layouts, fused.parts, threads, early)
 
 
 def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:

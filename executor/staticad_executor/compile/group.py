@@ -1,32 +1,41 @@
 """Stage 4: which nodes run as one step.
 
-Elementwise nodes of one shape that feed each other become a region; any other node is a step
-of its own, a kernel; what only looks at its operand in another shape is a view and no step.
+Elementwise nodes of one shape that feed each other become a region, and so do elementwise
+nodes and reductions over trailing axes that work on the same rows (`rows`): a block of rows is
+computed from the first node to the last before the next one.  Any other node is a step of its
+own, a kernel; what only looks at its operand in another shape is a view and no step.
 
-**Why the grouping has no cycle.**  Every node gets a level: the greatest over its operands of
-the operand's level, plus 1 if the operand is produced by an elementwise node and the edge
-does not fuse (its other end is no elementwise node of the same shape and device).  So levels
-never decrease along an edge, and every edge that leaves an elementwise node without fusing
-raises it.  Nodes joined by fusing edges at one level form a region.  A cycle among groups
-would stay at one level.  It contains a region (the graph itself has no cycle) and leaves that
-region by some edge; the edge's start is an elementwise node, and its end is at the same
+**Why the grouping has no cycle.**  A node is fusable if it is elementwise or works row by row.
+An edge fuses if both ends are fusable, live on the same rows and the same device, and a row of
+one needs no other row of the other.  Every node gets a level: the greatest over its operands
+of the operand's level, plus 1 if the operand is produced by a fusable node and the edge does
+not fuse.  So levels never decrease along an edge, and every edge that leaves a fusable node
+without fusing raises it.  Nodes joined by fusing edges at one level form a region.  A cycle
+among groups would stay at one level.  It contains a region (the graph itself has no cycle) and
+leaves that region by some edge; the edge's start is a fusable node, and its end is at the same
 level, so the edge fuses, so its end is in the region: a contradiction.
 
 Levels may then be raised as long as both properties last: a region moves up to the level of
 its users, and so joins them, where no more has to be kept for that than before.
+
+Views at the edge of a region leave it and are views again.  What is left has no cycle either: a
+way that comes back to it through such a view would have come back to the region before.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from staticad_schema.dims import Dim
 from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
 from staticad_schema.text import line
 
 from ..program import Program
 from .place import Placed
+from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
 
 GroupKind = Literal["region", "kernel", "view"]
 
@@ -34,11 +43,14 @@ VIEWS = frozenset({"reshape", "permute_dims", "slice", "broadcast_to", "flip", "
                    "stop_gradient", "expect_shape"})  # fmt: skip
 # No step computes these: they are there before the run.
 GIVEN = frozenset({"parameter", "constant"})
+# These look at types only, and are constants before anything runs: they wait for nothing.
+ASKS_SIZES = frozenset({"shape_of", "size_of"})
 
 
 class Group(NamedTuple):
     """One step to be.  nodes: indices, ascending.  inputs: values from outside.  outputs:
-    values that others need.  before: groups that must have run beyond those of the inputs."""
+    values that others need.  before: groups that must have run beyond those of the inputs.
+    rows: how many leading axes are rows, if it works row by row; else -1."""
 
     kind: GroupKind
     device: str
@@ -46,6 +58,7 @@ class Group(NamedTuple):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     before: tuple[int, ...] = ()
+    rows: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,38 +88,57 @@ def group(placed: Placed) -> Grouped:
     """The groups of a placed program, in the order of their last nodes' levels and indices."""
     program = placed.program
     graph = program.graph
-    region = _regions(graph, placed.devices)
+    edges = _Edges(graph, placed.devices)
+    region = _regions(edges)
+    _leave_views(edges, region)
     members: dict[int, list[int]] = {}
     for index in range(len(graph.nodes)):
         if region[index] >= 0:
             members.setdefault(region[index], []).append(index)
-    owner, groups = _collect(program, placed.devices, members)
+    owner, groups = _collect(program, placed.devices, members, edges.rows)
     ordered = _topological(groups, owner, graph)
     return renumbered(Grouped(program, tuple(groups), tuple(owner), placed.notes), ordered)
 
 
-def _regions(graph: Graph, devices: tuple[str, ...]) -> list[int]:
+class _Edges:
+    """rows: for each node its rows if it is fusable, else None."""
+
+    def __init__(self, graph: Graph, devices: tuple[str, ...]) -> None:
+        self.graph = graph
+        self.devices = devices
+        spaces = RowSpaces(graph)
+        self.rows = [rows_of(graph, spaces, node) for node in graph.nodes]
+
+    def fuses(self, producer: int, value: int, user: int) -> bool:
+        """Whether the edge on which a fusable node gives a value to a user fuses."""
+        rows, types, nodes = self.rows, self.graph.types, self.graph.nodes
+        if rows[producer] != rows[user] or self.devices[producer] != self.devices[user]:
+            return False
+        node = nodes[user]
+        if not OPS[node.op].elementwise:
+            return True
+        # Operands of another rank are aligned at the last axis, so that rows meet other rows.
+        return len(types[value].shape) == len(types[node.start].shape)
+
+
+def _regions(edges: _Edges) -> list[int]:
     """For each node the first node of its group, -1 for what is given."""
-    nodes, producers, types = graph.nodes, graph.producers, graph.types
-    elementwise = {name for name, op in OPS.items() if op.elementwise}
+    nodes, producers, rows = edges.graph.nodes, edges.graph.producers, edges.rows
     count = len(nodes)
     level = [0] * count
-    fusable = bytearray(count)
     parent = list(range(count))
     for index, node in enumerate(nodes):
         if node.op in GIVEN:
             parent[index] = -1
             continue
         here = 0
-        if node.op in elementwise and not node.after:
-            fusable[index] = 1
-            shape, device = node.types[0].shape, devices[index]
+        if rows[index] is not None:
             joined: list[int] = []
             for value in node.inputs:
                 p = producers[value]
                 at = level[p]
-                if fusable[p]:
-                    if types[value].shape == shape and devices[p] == device:
+                if rows[p] is not None:
+                    if edges.fuses(p, value, index):
                         joined.append(p)
                     else:
                         at += 1
@@ -116,83 +148,108 @@ def _regions(graph: Graph, devices: tuple[str, ...]) -> list[int]:
             for p in joined:
                 if level[p] == here:
                     _join(parent, p, index)
-        else:
+        elif node.op not in ASKS_SIZES:
             for value in node.inputs:
                 p = producers[value]
-                at = level[p] + fusable[p]
+                at = level[p] + (rows[p] is not None)
                 if at > here:
                     here = at
             for p in node.after:
-                at = level[p] + fusable[p]
+                at = level[p] + (rows[p] is not None)
                 if at > here:
                     here = at
             level[index] = here
-    _sink(graph, devices, level, fusable, parent)
+    _sink(edges, level, parent)
     return [p if p < 0 else _root(parent, index) for index, p in enumerate(parent)]
 
 
-def _sink(
-    graph: Graph,
-    devices: tuple[str, ...],
-    level: list[int],
-    fusable: bytearray,
-    parent: list[int],
-) -> None:
+def _sink(edges: _Edges, level: list[int], parent: list[int]) -> None:
     """Move regions up to the level of their users and join them.
 
-    A region moves if at least as many values leave it as computed ones of its shape enter it:
-    what leaves need not be stored then, while what enters is kept for longer.  Users are
-    settled before what they use, because edges that leave a region raise the level.
+    A region moves if at least as much leaves it as enters it computed: what leaves need not be
+    stored then, while what enters is kept for longer.  Users are settled before what they
+    use, because edges that leave a region raise the level.
     """
+    graph, rows = edges.graph, edges.rows
     nodes, producers, types = graph.nodes, graph.producers, graph.types
     members: dict[int, list[int]] = {}
-    users: dict[int, list[int]] = {}
+    users: dict[int, list[tuple[int, int]]] = {}
     for index, node in enumerate(nodes):
-        if fusable[index]:
+        if rows[index] is not None:
             members.setdefault(_root(parent, index), []).append(index)
-        for value in node.inputs:
-            if fusable[producers[value]]:
-                users.setdefault(producers[value], []).append(index)
+        for value in node.inputs if node.op not in ASKS_SIZES else ():
+            if rows[producers[value]] is not None:
+                users.setdefault(producers[value], []).append((value, index))
         for before in node.after:
-            if fusable[before]:
-                users.setdefault(before, []).append(index)
+            if rows[before] is not None:
+                users.setdefault(before, []).append((-1, index))
     for region in sorted(members, key=lambda root: -level[root]):
         here = level[region]
-        shape, device = types[nodes[region].start].shape, devices[region]
         inside = set(members[region])
         highest = 1 << 62
         joins: list[tuple[int, int]] = []
         leaving: set[int] = set()
         for index in members[region]:
-            for user in users.get(index, ()):
+            for value, user in users.get(index, ()):
                 if user in inside:
                     continue
-                leaving.add(index)
-                fuses = (
-                    fusable[user]
-                    and types[nodes[user].start].shape == shape
-                    and devices[user] == device
-                )
+                fuses = value >= 0 and rows[user] is not None and edges.fuses(index, value, user)
+                if value >= 0:
+                    leaving.add(value)
                 if fuses:
                     joins.append((index, user))
                 highest = min(highest, level[user] if fuses else level[user] - 1)
-        if not leaving or highest <= here or all(level[u] != highest for _, u in joins):
+        if highest <= here or all(level[u] != highest for _, u in joins):
             continue
+        sizes = [_nominal_elements(types[value].shape) for value in leaving]
         entering = {
             value
             for index in members[region]
             for value in nodes[index].inputs
-            if (p := producers[value]) not in inside
-            and parent[p] >= 0
-            and types[value].shape == shape
+            if producers[value] not in inside and parent[producers[value]] >= 0
         }
-        if len(entering) > len(leaving):
+        # Beside what leaves, operands that are broadcast do not count.
+        taken = [
+            size
+            for value in entering
+            if (size := _nominal_elements(types[value].shape)) * 8 > max(sizes)
+        ]
+        if sum(taken) > sum(sizes):
             continue
         for index in members[region]:
             level[index] = highest
         for index, user in joins:
             if level[user] == highest:
                 _join(parent, index, user)
+
+
+def _nominal_elements(shape: Shape) -> int:
+    """The elements of a value, sizes that are not known yet counting as 64."""
+    return math.prod(64 if isinstance(size, Dim) else size for size in shape)
+
+
+def _leave_views(edges: _Edges, region: list[int]) -> None:
+    """Views that only bring values into a region, or out of it, become groups of their own."""
+    nodes, producers = edges.graph.nodes, edges.graph.producers
+    views = [
+        index
+        for index, node in enumerate(nodes)
+        if node.op in ROW_VIEWS and edges.rows[index] is not None
+    ]
+    if not views:
+        return
+    count = len(nodes)
+    for index in views:
+        if region[producers[nodes[index].inputs[0]]] != region[index]:
+            region[index] = count + index
+    used: set[int] = set()
+    waiting = set(views)
+    for index in range(count - 1, -1, -1):
+        if index in waiting and index not in used:
+            region[index] = count + index
+        for value in nodes[index].inputs:
+            if region[producers[value]] == region[index]:
+                used.add(producers[value])
 
 
 def _root(parent: list[int], index: int) -> int:
@@ -212,7 +269,10 @@ def _join(parent: list[int], a: int, b: int) -> None:
 
 
 def _collect(
-    program: Program, devices: tuple[str, ...], members: dict[int, list[int]]
+    program: Program,
+    devices: tuple[str, ...],
+    members: dict[int, list[int]],
+    rows: list[Shape | None],
 ) -> tuple[list[int], list[Group]]:
     """The owner of each node, and the groups with what flows into and out of them."""
     graph = program.graph
@@ -226,7 +286,7 @@ def _collect(
         needed[value] = 1
     for index, node in enumerate(nodes):
         own = owner[index]
-        for value in node.inputs:
+        for value in node.inputs if node.op not in ASKS_SIZES else ():
             if owner[producers[value]] != own:
                 needed[value] = 1
     groups: list[Group] = []
@@ -236,22 +296,22 @@ def _collect(
         before: dict[int, None] = {}
         for index in indices:
             node = nodes[index]
-            for value in node.inputs:
+            for value in node.inputs if node.op not in ASKS_SIZES else ():
                 if owner[producers[value]] != k:
                     inputs[value] = None
             outputs += [v for v in node.outputs if needed[v]]
             for earlier in node.after:
                 if owner[earlier] >= 0:
                     before[owner[earlier]] = None
-        op = nodes[indices[0]].op
+        first = nodes[indices[0]]
         kind: GroupKind = "kernel"
-        if OPS[op].elementwise and not nodes[indices[0]].after:
+        if len(indices) > 1 or (OPS[first.op].elementwise and not first.after):
             kind = "region"
-        elif op in VIEWS:
+        elif first.op in VIEWS:
             kind = "view"
         groups.append(
             Group(kind, devices[indices[0]], tuple(indices), tuple(inputs), tuple(outputs),
-                  tuple(before))
+                  tuple(before), _row_rank(graph, indices, rows))
         )  # fmt: skip
     # Outside effects happen in the order in which they were written down.
     last = -1
@@ -261,6 +321,19 @@ def _collect(
             groups[k] = groups[k]._replace(before=(*groups[k].before, last))
         last = k
     return owner, groups
+
+
+def _row_rank(graph: Graph, indices: list[int], rows: list[Shape | None]) -> int:
+    """How many axes are rows; -1 for a kernel, a view, or elementwise nodes of one shape."""
+    own, nodes = rows[indices[0]], graph.nodes
+    if own is None or nodes[indices[0]].op in ROW_VIEWS:
+        return -1
+    shape = graph.types[nodes[indices[0]].start].shape
+    if all(
+        OPS[nodes[i].op].elementwise and graph.types[nodes[i].start].shape == shape for i in indices
+    ):
+        return -1
+    return len(own)
 
 
 def predecessors(groups: list[Group] | tuple[Group, ...], owner: list[int] | tuple[int, ...],

@@ -26,7 +26,7 @@ SHORT_AXIS = 64
 def _maximum(x: Array, axis: int) -> Array:
     """The maximum along an axis, which stays with size 1; -inf where it is empty."""
     size = x.shape[axis]
-    if axis == x.ndim - 1 and 0 < size <= SHORT_AXIS and x.size > 4 * size:
+    if axis in (-1, x.ndim - 1) and 0 < size <= SHORT_AXIS and x.size > 4 * size:
         turned = np.array(x.reshape(-1, size).T, order="C")
         top: Array = np.maximum.reduce(turned, 0).reshape(*x.shape[:-1], 1)
         return top
@@ -45,9 +45,9 @@ def softmax(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Fu
     return run
 
 
-def _log_softmax_into(x: Array, out: Array, axis: int) -> None:
+def _log_softmax_into(x: Array, out: Array, axis: int, spare: Array | None) -> None:
     np.subtract(x, _maximum(x, axis), out)
-    total = _sum(np.exp(out), axis, keepdims=True)
+    total = _sum(np.exp(out, spare), axis, keepdims=True)
     np.subtract(out, np.log(total, total), out)
 
 
@@ -55,8 +55,8 @@ def log_softmax(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -
     """x - max - log of the sum of its exponentials."""
     axis = attributes["axis"]
 
-    def run(x: Array, out: Array) -> None:
-        _log_softmax_into(x, out, axis)
+    def run(x: Array, out: Array, spare: Array | None = None) -> None:
+        _log_softmax_into(x, out, axis, spare)
 
     return run
 
@@ -66,17 +66,19 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
     axis = attributes["axis"]
     shape: Any = operands[0].shape
     classes = shape[axis]
-    if axis != len(shape) - 1 or not classes:
+    if axis not in (-1, len(shape) - 1) or not classes:
         return _by_meaning("cross_entropy", attributes, operands)
     unsigned = np.dtype(f"u{operands[1].dtype.itemsize}")
     meaning = _by_meaning("cross_entropy", attributes, operands)
 
-    def run(logits: Array, labels: Array, losses: Array, logs: Array) -> None:
+    def run(
+        logits: Array, labels: Array, losses: Array, logs: Array, spare: Array | None = None
+    ) -> None:
         # Read as unsigned, a negative label is larger than any class.
         if not labels.size or np.maximum.reduce(labels.view(unsigned), None) >= classes:
             meaning(logits, labels, losses, logs)
             return
-        _log_softmax_into(logits, logs, axis)
+        _log_softmax_into(logits, logs, axis, spare)
         # Where each row begins in the flattened logits.
         rows = np.arange(0, logits.size, classes).reshape(labels.shape)
         places = np.add(rows, labels.astype(np.int64, copy=False))
@@ -88,11 +90,12 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
 def _by_meaning(op: str, attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
     """The op's meaning, copied: for the layouts without a kernel, and for the errors."""
     definition, count = OPS[op], len(operands)
-    types = definition.output_types(operands, attributes)
 
     def run(*arrays: Array) -> None:
+        outputs = arrays[count:]
+        types = [TensorType(out.dtype, ()) for out in outputs]
         results = evaluate(definition, arrays[:count], attributes, types)
-        for out, result in zip(arrays[count:], results, strict=True):
+        for out, result in zip(outputs, results, strict=True):
             np.copyto(out, result)
 
     return run
@@ -106,13 +109,13 @@ def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> 
     center = attributes["center"]
     meaning = _by_meaning("normalize", attributes, operands)
 
-    def run(x: Array, out: Array, scale: Array) -> None:
+    def run(x: Array, out: Array, scale: Array, spare: Array | None = None) -> None:
         distance = x
         if center:
             _sum(x, axis, None, scale, True)
             np.divide(scale, count, scale)
             distance = np.subtract(x, scale, out)
-        _sum(np.multiply(distance, distance), axis, None, scale, True)
+        _sum(np.multiply(distance, distance, spare), axis, None, scale, True)
         np.divide(scale, count, scale)
         np.add(scale, epsilon, scale)
         if not in_range(scale).all():
@@ -125,10 +128,26 @@ def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> 
     return run
 
 
+def logsumexp(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
+    """The logarithm of the sum of exponentials."""
+    axis, keepdims = attributes["axis"], attributes["keepdims"]
+
+    def run(x: Array, out: Array, spare: Array | None = None) -> None:
+        top = np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf)
+        top[~np.isfinite(top)] = 0
+        powers = np.subtract(x, top, spare)
+        total = _sum(np.exp(powers, powers), axis, keepdims=True)
+        np.add(np.log(total, total), top, total)
+        np.copyto(out, total if keepdims else total.reshape(out.shape))
+
+    return run
+
+
 MAKERS: dict[str, Callable[[Mapping[str, Any], Sequence[TensorType]], Function]] = {
     "softmax": softmax,
     "log_softmax": log_softmax,
     "cross_entropy": cross_entropy,
     "normalize": normalize,
+    "logsumexp": logsumexp,
 }
 """For each op what makes its kernel; operands have to be contiguous."""

@@ -1,8 +1,10 @@
-"""Large regions: a chain of elementwise kernels, run tile by tile.
+"""Large regions: a chain of kernels, run tile by tile.
 
-Values that do not leave the region live in registers: arrays of a tile's size, few enough to
-stay in the second-level cache.  A tile is a short list of calls `f(*pick(cells))`.  How a
-region is cut never changes a bit, because no elementwise kernel looks at another element.
+A tile is a block of rows: of single elements where all nodes are elementwise and of one shape,
+else of what reductions over the trailing axes take.  Values that do not leave the region live in
+registers: arrays of a tile's size, few enough to stay in the second-level cache.  A tile is a
+short list of calls `f(*pick(cells))`.  How a region is cut never changes a bit, because no
+kernel looks at another row, and NumPy reduces each row of a contiguous array by itself.
 """
 
 from __future__ import annotations
@@ -11,14 +13,15 @@ import math
 import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from staticad_schema.errors import CancelledError
-from staticad_schema.types import Array
+from staticad_schema.types import Array, DType
 
-from .tilecode import Part, SpoiledError, compile_tile, unguarded
+from ...failure import InNodeError
+from .tilecode import Code, Part, SpoiledError, TileCode, compile_tile
 from .tiles import Shape, Tiling, contiguous, tiling, trim
 from .workers import together
 
@@ -29,79 +32,132 @@ THREADED_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
 PARALLEL_ELEMENTS = 1 << 17
+# Longer rows are not computed from the first node to the last one by one.
+LONG_ROW = 1 << 16
 # So many tiles are listed when a plan is made; of more, each is found when it is its turn, so
 # that planning takes no longer for more elements.
 LISTED_TILES = 1 << 12
 
-Index = tuple[bool, list[tuple[Any, ...] | None]]
-"""Of a tile, whether it is full, and its index in each operand."""
+Index = tuple[bool, list[tuple[Any, ...]]]
+"""Of a tile, whether it is full, and its index in each array that is cut."""
+
+
+class Layout(NamedTuple):
+    """shape, strides: of an array.  lead: how many axes of size 1 stand before them, so that it
+    has as many axes as the nodes that it is an operand of."""
+
+    shape: Shape
+    strides: Shape
+    lead: int
+
+    @property
+    def padded(self) -> Shape:
+        """The shape with these axes."""
+        return (1,) * self.lead + self.shape
+
+    @property
+    def padding(self) -> tuple[Any, ...]:
+        """The index that brings an array to its padded shape, with one element where it repeats."""
+        seen = trim(self.shape, self.strides) or (slice(None),) * len(self.shape)
+        return (None,) * self.lead + seen
+
+    @property
+    def trimmed(self) -> tuple[Shape, Shape]:
+        """Shape and strides of that."""
+        shape = [
+            1 if step == 0 else size for size, step in zip(self.shape, self.strides, strict=True)
+        ]
+        return (1,) * self.lead + tuple(shape), (0,) * self.lead + self.strides
 
 
 class Region:
     """A compiled region, shared by all runs.
 
     Called with a `Registers` and the arrays of its operands and outputs, all of which have
-    the shapes and strides it was compiled for.  early: for each output whether its memory is
-    nobody else's, so that it may hold other values before its own.
+    the shapes and strides it was compiled for.
     """
 
     def __init__(
         self,
-        shape: Shape,
-        operands: Sequence[tuple[Shape, Shape]],
+        rows: Shape,
+        operands: Sequence[Layout],
         parts: Sequence[Part],
         threads: int,
         early: Sequence[bool],
     ) -> None:
-        outputs = len(early)
-        count = len(operands) + outputs
-        total = math.prod(shape)
+        """rows: the sizes of the axes that are cut.  operands: their layouts.  early: for each
+        output whether its memory is nobody else's, so that it may hold other values before its
+        own."""
+        results = [result for part in parts for result in part.results]
+        leaving = sorted((r for r in results if r.output >= 0), key=lambda r: r.output)
+        layouts = list(operands)
+        for result in leaving:
+            shape = (*rows, *result.tail)
+            layouts.append(Layout(shape, contiguous(shape, result.dtype.itemsize), 0))
+        width = max(1, *[math.prod(r.tail) for r in results])
+        width = max(width, *[math.prod(layout.padded[len(rows) :]) for layout in operands], 1)
+        total = math.prod(rows) * width
         self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
-        itemsizes = [part.dtype.itemsize for part in parts if part.output >= 0]
-        trims = [trim(*layout) for layout in operands]
-        layouts = [_trimmed(layout, index) for layout, index in zip(operands, trims, strict=True)]
-        layouts += [(shape, contiguous(shape, itemsize)) for itemsize in itemsizes]
+        trimmed = [layout.trimmed for layout in layouts]
+        rank = len(rows)
         elements = TILE_ELEMENTS if self.threads == 1 else THREADED_ELEMENTS
-        self.cut: Tiling = tiling(shape, layouts, elements)
-        self.trims = [*trims, *[None] * outputs]
-        self.moving = [k for k, own in enumerate(self.cut.operands) if own is not None]
-        self.still = [k for k, own in enumerate(self.cut.operands) if own is None]
+        self.cut: Tiling = tiling(
+            rows, [(shape[:rank], strides[:rank]) for shape, strides in trimmed],
+            max(1, elements // width),
+        )  # fmt: skip
+        # How each array is brought into the shape that tiles are cut out of.
+        self.views: list[tuple[int, tuple[Any, ...], Shape]] = []
+        self.moving: list[int] = []
+        self.still: list[int] = []
+        for k, (layout, (shape, _), own) in enumerate(
+            zip(layouts, trimmed, self.cut.operands, strict=True)
+        ):
+            stays = all(size == 1 for size in own[: self.cut.axis + 1])
+            (self.still if stays else self.moving).append(k)
+            if layout.shape:
+                kept = own[self.cut.axis :] if stays else own
+                self.views.append((k, layout.padding, (*kept, *shape[rank:])))
         self.count = self.cut.tiles
         listed = self.count <= LISTED_TILES
-        self.listed = [_index(self.cut, k) for k in range(self.count)] if listed else None
-        self.calls, self.registers, targets = compile_tile(parts, len(operands), early)
-        self.hopeful = unguarded(parts, self.calls, len(operands), targets)
-        self.cells = count + len(self.registers)
+        indices = [self.cut.operands[k] for k in self.moving]
+        self.indices = indices
+        self.listed = [_index(self.cut, k, indices) for k in range(self.count)] if listed else None
+        self.code: TileCode = compile_tile(parts, len(operands), early)
+        self.arrays = len(layouts)
 
     @property
     def scratch_bytes(self) -> int:
         """The bytes of registers that one thread needs."""
-        return sum(_rounded(math.prod(self.cut.full) * d.itemsize) for d in self.registers)
+        return sum(self.register_bytes(*register) for register in self.code.registers)
+
+    def register_bytes(self, dtype: DType, tail: Shape) -> int:
+        """The bytes of a register, in whole cache lines, and off the distance at which lines of
+        all registers collide."""
+        nbytes = math.prod(self.cut.full) * math.prod(tail) * dtype.itemsize
+        return (nbytes + 63) // 64 * 64 + 128
 
     def text(self) -> str:
         """The tiles, for `explain`."""
         shape = "x".join(map(str, self.cut.full))
         threads = f", {self.threads} threads" if self.threads > 1 else ""
-        return f"{self.count} tiles of {shape}, {len(self.registers)} registers{threads}"
+        registers = len(self.code.registers)
+        return f"{self.count} tiles of {shape}, {registers} registers{threads}"
 
     def lease(self, memory: Sequence[Array], token: list[threading.Event | None]) -> Registers:
         """Registers in the given scratch memory, one array of bytes a thread."""
         return Registers(self, memory, token)
 
     def __call__(self, registers: Registers, *arrays: Array) -> None:
-        reshaped: list[Array] = list(arrays)
-        for k in self.moving:
-            index, own = self.trims[k], self.cut.operands[k]
-            array = arrays[k] if index is None else arrays[k][index]
-            assert own is not None
-            reshaped[k] = array.reshape(own)
+        seen: list[Array] = list(arrays)
+        for k, index, shape in self.views:
+            seen[k] = arrays[k][index].reshape(shape)
         if self.threads == 1:
-            self.run(registers, 0, reshaped, 0, self.count)
+            self.run(registers, 0, seen, 0, self.count)
             return
         share = -(-self.count // self.threads)
         together(
             [
-                partial(self.run_quietly, registers, t, reshaped, t * share, (t + 1) * share)
+                partial(self.run_quietly, registers, t, seen, t * share, (t + 1) * share)
                 for t in range(self.threads)
             ]
         )
@@ -121,18 +177,17 @@ class Region:
         for cells in (full, rest):
             for k in self.still:
                 cells[k] = arrays[k]
-        hopeful, moving, cancel = self.hopeful, self.moving, registers.token[0]
+        moving = [(k, arrays[k]) for k in self.moving]
+        hopeful, guarded, cancel = self.code.hopeful, self.code.guarded, registers.token[0]
         try:
             for is_full, index in self.tiles(start, stop):
                 cells = full if is_full else rest
-                for k in moving:
-                    cells[k] = arrays[k][index[k]]
+                for (k, array), at in zip(moving, index, strict=True):
+                    cells[k] = array[at]
                 try:
-                    for function, pick in hopeful:
-                        function(*pick(cells))
+                    _perform(hopeful, cells)
                 except SpoiledError:
-                    for function, pick in self.calls:
-                        function(*pick(cells))
+                    _perform(guarded, cells)
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("the run was cancelled", asked="run")
         finally:
@@ -143,7 +198,20 @@ class Region:
         """The indices of the tiles from `start` to `stop`."""
         if self.listed is not None:
             return self.listed[start:stop]
-        return (_index(self.cut, k) for k in range(start, min(stop, self.count)))
+        stop = min(stop, self.count)
+        return (_index(self.cut, k, self.indices) for k in range(start, stop))
+
+
+def _perform(code: Code, cells: list[Any]) -> None:
+    calls: Any = iter(code.calls)
+    try:
+        for function, pick in calls:
+            function(*pick(cells))
+    except SpoiledError:
+        raise
+    except Exception as error:
+        # The iterator knows how far it came.
+        raise InNodeError(code.nodes[~calls.__length_hint__()]) from error
 
 
 class Registers:
@@ -159,39 +227,24 @@ class Registers:
         ]
 
 
-def _cells(region: Region, scratch: Array, shape: Shape | None) -> list[Any]:
-    cells: list[Any] = [None] * region.cells
-    if shape is None:
+def _cells(region: Region, scratch: Array, rows: Shape | None) -> list[Any]:
+    registers = region.code.registers
+    cells: list[Any] = [None] * (region.arrays + len(registers))
+    if rows is None:
         return cells
     at = 0
-    first = region.cells - len(region.registers)
-    for k, dtype in enumerate(region.registers):
-        cells[first + k] = np.ndarray(shape, dtype, scratch, at)
-        at += _rounded(math.prod(region.cut.full) * dtype.itemsize)
+    for k, (dtype, tail) in enumerate(registers, start=region.arrays):
+        cells[k] = np.ndarray((*rows, *tail), dtype, scratch, at)
+        at += region.register_bytes(dtype, tail)
     return cells
 
 
-def _index(cut: Tiling, number: int) -> Index:
-    """The tile of that number."""
+def _index(cut: Tiling, number: int, operands: Sequence[Shape]) -> Index:
+    """The tile of that number, of these operands."""
     loop, start, stop = cut.tile(number)
     axis = cut.axis
-    index: list[tuple[Any, ...] | None] = []
-    for own in cut.operands:
-        if own is None:
-            index.append(None)
-            continue
+    index: list[tuple[Any, ...]] = []
+    for own in operands:
         outer = tuple(i if own[a] > 1 else 0 for a, i in enumerate(loop))
         index.append((*outer, slice(start, stop) if own[axis] > 1 else slice(None)))
     return stop - start == cut.full[0], index
-
-
-def _trimmed(layout: tuple[Shape, Shape], index: tuple[slice, ...] | None) -> tuple[Shape, Shape]:
-    if index is None:
-        return layout
-    shape = tuple(1 if i.stop == 1 else size for i, size in zip(index, layout[0], strict=True))
-    return shape, layout[1]
-
-
-def _rounded(nbytes: int) -> int:
-    """Up to whole cache lines, and off the distance at which lines of all registers collide."""
-    return (nbytes + 63) // 64 * 64 + 128

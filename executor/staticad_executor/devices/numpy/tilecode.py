@@ -1,6 +1,7 @@
 """The code of one tile: calls over cells, with few registers.
 
-Cells are numbered: operands, outputs, registers.
+Cells are numbered: operands, outputs, registers.  Values are numbered: operands, then the
+results of the parts in order.
 """
 
 from __future__ import annotations
@@ -9,72 +10,102 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
+from staticad_schema.types import DType
 
-from staticad_schema.types import Array, DType
-
-from .elementwise import Elementwise
+from .elementwise import Elementwise, has_nan
+from .tiles import Shape
 
 Call = tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 
 
-class Part(NamedTuple):
-    """One node of a region.  inputs: positions of operands (below the number of operands) or
-    results of earlier parts (after them).  output: which of the region's outputs it is, or -1."""
+class Result(NamedTuple):
+    """What a part writes.  tail: its axes behind the rows.  output: which of the region's
+    outputs it is, or -1."""
 
+    dtype: DType
+    tail: Shape
+    output: int
+
+    @property
+    def like(self) -> tuple[DType, Shape]:
+        """What results have in common that fit into one register."""
+        return self.dtype, self.tail
+
+
+class Part(NamedTuple):
+    """One node of a region, by its index.  inputs: values.  results: what the kernel writes, the
+    node's outputs and then memory that it needs meanwhile."""
+
+    node: int
     kernel: Elementwise
     inputs: tuple[int, ...]
-    dtype: DType
-    output: int
+    results: tuple[Result, ...]
 
 
 class SpoiledError(Exception):
     """A tile has a NaN that may come from a product with zero."""
 
 
-def compile_tile(
-    parts: Sequence[Part], operands: int, early: Sequence[bool]
-) -> tuple[list[Call], list[DType], list[int]]:
-    """The calls of a tile, the dtypes of the registers they use, and where each writes.
+class Code(NamedTuple):
+    """Calls, and the node of each."""
 
-    early: the outputs that may hold other values before their own.
-    """
+    calls: list[Call]
+    nodes: list[int]
+
+
+class TileCode(NamedTuple):
+    """registers: what each register holds.  hopeful: the calls of a tile without guards.
+    guarded: the calls to make after a SpoiledError."""
+
+    registers: list[tuple[DType, Shape]]
+    hopeful: Code
+    guarded: Code
+
+
+def compile_tile(parts: Sequence[Part], operands: int, early: Sequence[bool]) -> TileCode:
+    """The code of a tile.  early: the outputs that may hold other values before their own."""
     count = operands + len(early)
-    last = [-1] * (operands + len(parts))
+    results = [result for part in parts for result in part.results]
+    last = [-1] * (operands + len(results))
     for position, part in enumerate(parts):
         for k in part.inputs:
             last[k] = position
-    cell = list(range(operands)) + [-1] * len(parts)
+    cell = list(range(operands)) + [-1] * len(results)
     leading = _leading(parts, operands, early, last)
-    registers: list[DType] = []
-    free: dict[DType, list[int]] = {}
+    registers: list[tuple[DType, Shape]] = []
+    free: dict[tuple[DType, Shape], list[int]] = {}
     calls: list[Call] = []
+    value = operands
     for position, part in enumerate(parts):
-        value = operands + position
         dying = [
             k
             for k in dict.fromkeys(part.inputs)
             if k >= operands and last[k] == position and cell[k] >= count
         ]
-        target = operands + part.output if part.output >= 0 else leading.get(value, -1)
-        if target < 0 and part.kernel.overlap:
-            same = [k for k in dying if parts[k - operands].dtype == part.dtype]
-            if same:
-                target = cell[same[0]]
-                dying.remove(same[0])
-        if target < 0 and free.get(part.dtype):
-            target = free[part.dtype].pop()
-        if target < 0:
-            target = count + len(registers)
-            registers.append(part.dtype)
-        cell[value] = target
-        if last[value] < 0 and target >= count:
-            dying.append(value)
+        first = value
+        for result in part.results:
+            target = operands + result.output if result.output >= 0 else leading.get(value, -1)
+            if target < 0 and part.kernel.overlap:
+                same = [k for k in dying if results[k - operands].like == result.like]
+                if same:
+                    target = cell[same[0]]
+                    dying.remove(same[0])
+            if target < 0 and free.get(result.like):
+                target = free[result.like].pop()
+            if target < 0:
+                target = count + len(registers)
+                registers.append(result.like)
+            cell[value] = target
+            value += 1
+        for k in range(first, value):
+            if last[k] < 0 and cell[k] >= count:
+                dying.append(k)
         for k in dying:
-            free.setdefault(parts[k - operands].dtype, []).append(cell[k])
-        calls.append((part.kernel.function, operator.itemgetter(*[cell[k] for k in part.inputs],
-                                                                target)))  # fmt: skip
-    return calls, registers, cell[operands:]
+            free.setdefault(results[k - operands].like, []).append(cell[k])
+        picked = [*[cell[k] for k in part.inputs], *cell[first:value]]
+        calls.append((part.kernel.function, operator.itemgetter(*picked)))
+    guarded = Code(calls, [part.node for part in parts])
+    return TileCode(registers, _unguarded(parts, calls, operands, cell), guarded)
 
 
 def _leading(
@@ -82,11 +113,13 @@ def _leading(
 ) -> dict[int, int]:
     """Values to be computed in the memory of the output that they lead up to, in place step
     by step: less memory is touched than with registers."""
+    maker = [position for position, part in enumerate(parts) for _ in part.results]
+    made = [result for part in parts for result in part.results]
     found: dict[int, int] = {}
-    for position, part in enumerate(parts):
-        if part.output < 0 or not early[part.output]:
+    for value, result in enumerate(made, start=operands):
+        if result.output < 0 or not early[result.output]:
             continue
-        at = position
+        at = maker[value - operands]
         while parts[at].kernel.overlap:
             steps = [
                 k
@@ -94,46 +127,49 @@ def _leading(
                 if k >= operands
                 and last[k] == at
                 and k not in found
-                and parts[k - operands].output < 0
-                and parts[k - operands].dtype == part.dtype
+                and made[k - operands].output < 0
+                and made[k - operands].like == result.like
             ]
             if not steps:
                 break
-            found[steps[0]] = operands + part.output
-            at = steps[0] - operands
+            found[steps[0]] = operands + result.output
+            at = maker[steps[0] - operands]
     return found
 
 
-def unguarded(
-    parts: Sequence[Part], calls: Sequence[Call], operands: int, targets: Sequence[int]
-) -> list[Call]:
+def _unguarded(
+    parts: Sequence[Part], calls: Sequence[Call], operands: int, cell: Sequence[int]
+) -> Code:
     """The calls of a tile with guarded products left unguarded.
 
     NaN spreads: where none of the values that products flow into last is NaN, no product was,
     and nothing needed correction.  So only those last values are looked at; if one is NaN,
     SpoiledError says that the tile has to be computed again with the guards.
     """
-    tainted = bytearray(operands + len(parts))
-    flows_on = bytearray(operands + len(parts))
-    for k, part in enumerate(parts, start=operands):
+    # Kernels of several results are asked whether their operands are NaN, and so spread none.
+    tainted = bytearray(len(cell))
+    flows_on = bytearray(len(cell))
+    value = operands
+    for part in parts:
         if part.kernel.unguarded is not None:
-            tainted[k] = 1
+            tainted[value] = 1
         if part.kernel.spreads_nan:
-            for value in part.inputs:
-                if tainted[value]:
-                    tainted[k] = flows_on[value] = 1
-    result: list[Call] = []
-    for k, part in enumerate(parts, start=operands):
-        function, pick = calls[k - operands]
-        result.append((part.kernel.unguarded or function, pick))
-        if tainted[k] and not flows_on[k]:
-            target = targets[k - operands]
-            result.append((_require_no_nan, operator.itemgetter(slice(target, target + 1))))
-    return result
+            for k in part.inputs:
+                if tainted[k]:
+                    tainted[value] = flows_on[k] = 1
+        value += len(part.results)
+    code = Code([], [])
+    value = operands
+    for part, (function, pick) in zip(parts, calls, strict=True):
+        code.calls.append((part.kernel.unguarded or function, pick))
+        if tainted[value] and not flows_on[value]:
+            looked_at = slice(cell[value], cell[value] + 1)
+            code.calls.append((_require_no_nan, operator.itemgetter(looked_at)))
+        code.nodes.extend([part.node] * (len(code.calls) - len(code.nodes)))
+        value += len(part.results)
+    return code
 
 
-def _require_no_nan(array: Array) -> None:
-    # Any NaN makes the sum of squares NaN, at a fraction of the cost of `isnan`.
-    square = np.vdot(array, array)
-    if square != square:
+def _require_no_nan(array: Any) -> None:
+    if has_nan(array):
         raise SpoiledError

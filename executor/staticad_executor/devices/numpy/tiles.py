@@ -25,14 +25,14 @@ def contiguous(shape: Shape, itemsize: int) -> Shape:
 
 class Tiling(NamedTuple):
     """shape: the merged axes.  operands: each operand's shape over them, with 1 where it is
-    broadcast, or None for a 0-d operand.  axis: the one that is cut, those before it being loops.
+    broadcast.  axis: the one that is cut, those before it being loops.
     full, rest: the tile's shape, and that of the last one of the cut axis (None if it is
     full).
 
     Tiles are counted, not listed: an array may have any number of them."""
 
     shape: Shape
-    operands: tuple[Shape | None, ...]
+    operands: tuple[Shape, ...]
     axis: int
     full: Shape
     rest: Shape | None
@@ -79,8 +79,8 @@ def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) 
         for walk in walks:
             walk.append(0)
     operands = tuple(
-        tuple(size if step else 1 for size, step in zip(merged, walk, strict=True)) if own else None
-        for (own, _), walk in zip(layouts, walks, strict=True)
+        tuple(size if step else 1 for size, step in zip(merged, walk, strict=True))
+        for walk in walks
     )
     cut = len(merged) - 1
     inner = 1

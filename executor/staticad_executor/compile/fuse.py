@@ -1,0 +1,169 @@
+"""A large region as parts of one instruction: operands by layout, results by their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from staticad_schema.graph import Graph
+from staticad_schema.node import Node
+from staticad_schema.op import OPS
+from staticad_schema.types import Array, TensorType
+
+from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.region import Layout
+from ..devices.numpy.rows import SPREAD, row_kernel
+from ..devices.numpy.tilecode import Part, Result
+from ..devices.numpy.tiles import Shape
+from .bind import Bound
+from .rows import ROW_VIEWS
+
+
+class Fused(NamedTuple):
+    """A large region: its rows, the layout of each operand, and its nodes."""
+
+    rows: Shape
+    layouts: tuple[Layout, ...]
+    parts: tuple[Part, ...]
+
+    def lies_like(self, operand: int, shape: Shape) -> bool:
+        """Whether each tile of an operand is where that tile of an output of that shape is."""
+        layout = self.layouts[operand]
+        return not layout.lead and layout.shape == shape
+
+
+class Values(Protocol):
+    """What is known of values and nodes."""
+
+    graph: Graph
+    types: list[TensorType]
+    bound: Bound
+
+    def model(self, value: int) -> Array:
+        """An array of the value's shape and strides that must not be read."""
+        ...
+
+    def walked(self, value: int) -> int:
+        """The value, or a copy of it that an elementwise kernel can take."""
+        ...
+
+    def elementwise(self, index: int, node: Node) -> Elementwise:
+        """The kernel of an elementwise node."""
+        ...
+
+
+def fused(
+    values: Values, members: Sequence[int], leaving: Sequence[int], rows: int
+) -> tuple[Fused, tuple[int, ...], tuple[int, ...]]:
+    """The region of these nodes, the values of its operands, and those of its outputs."""
+    nodes = values.graph.nodes
+    made = {v for index in members for v in nodes[index].outputs}
+    outputs = tuple(v for v in leaving if v in made)
+    building = _Building(values, members, outputs, rows)
+    for index in members:
+        building.add(index, nodes[index])
+    shape: Any = values.types[nodes[members[0]].start].shape
+    return building.result(shape[:rows]), tuple(v for v, _ in building.operands), outputs
+
+
+class _Building:
+    """Parts under construction, which number operands from 0 on and results from -1 down.
+
+    operands: (value, axes of size 1 before its own) and the number.
+    """
+
+    def __init__(
+        self, values: Values, members: Sequence[int], outputs: Sequence[int], rows: int
+    ) -> None:
+        self.values = values
+        self.rows = rows
+        self.outputs = {v: k for k, v in enumerate(outputs)}
+        self.operands: dict[tuple[int, int], int] = {}
+        self.layouts: list[Layout] = []
+        self.parts: list[Part] = []
+        self.results = 0
+        # The number of each value that is computed here.
+        self.made: dict[int, int] = {}
+        # What has to lie in memory as it is, where an elementwise node would broadcast it.
+        self.solid = set(outputs)
+        nodes = values.graph.nodes
+        for index in members:
+            if not OPS[nodes[index].op].elementwise:
+                self.solid.update(nodes[index].inputs)
+
+    def add(self, index: int, node: Node) -> None:
+        """One more node."""
+        types = self.values.types
+        if OPS[node.op].elementwise:
+            rank = len(types[node.start].shape)
+            given = [self.number(v, rank) for v in node.inputs]
+            self.append(index, self.values.elementwise(index, node), given, node.outputs)
+        elif node.op in ROW_VIEWS:
+            source = self.number(node.inputs[0], len(types[node.inputs[0]].shape))
+            if node.op == "broadcast_to" and node.start not in self.solid:
+                self.made[node.start] = source
+            else:
+                self.append(index, SPREAD, [source], node.outputs)
+        else:
+            attributes = self.values.bound.node_attributes(index)
+            chosen = row_kernel(node.op, attributes, [types[v] for v in node.inputs], self.rows)
+            given = [self.contiguous(index, v) for v in node.inputs]
+            self.append(index, chosen.kernel, given, node.outputs)
+            spare = self.result_of(types[node.inputs[0]], -1)
+            self.parts[-1] = self.parts[-1]._replace(
+                results=self.parts[-1].results + (spare,) * chosen.spare
+            )
+            self.results += chosen.spare
+
+    def append(
+        self, index: int, kernel: Elementwise, given: Sequence[int], made: Sequence[int]
+    ) -> None:
+        """One more part, which computes values."""
+        results = []
+        for value in made:
+            self.results += 1
+            self.made[value] = -self.results
+            results.append(self.result_of(self.values.types[value], self.outputs.get(value, -1)))
+        self.parts.append(Part(index, kernel, tuple(given), tuple(results)))
+
+    def result_of(self, type_: TensorType, output: int) -> Result:
+        shape: Any = type_.shape
+        return Result(type_.dtype, shape[self.rows :], output)
+
+    def number(self, value: int, rank: int) -> int:
+        """The number of a value as an elementwise operand of a node of that rank."""
+        found = self.made.get(value)
+        if found is None:
+            return self.operand(self.values.walked(value), rank)
+        return found
+
+    def contiguous(self, index: int, value: int) -> int:
+        """The number of a value as an operand that a kernel of rows can take."""
+        found = self.made.get(value)
+        if found is not None:
+            return found
+        type_ = self.values.types[value]
+        number = self.operand(value, len(type_.shape))
+        if self.values.model(value).flags.c_contiguous:
+            return number
+        self.results += 1
+        self.parts.append(Part(index, SPREAD, (number,), (self.result_of(type_, -1),)))
+        return -self.results
+
+    def operand(self, value: int, rank: int) -> int:
+        model = self.values.model(value)
+        key = value, rank - model.ndim
+        found = self.operands.get(key)
+        if found is None:
+            found = self.operands[key] = len(self.layouts)
+            self.layouts.append(Layout(model.shape, model.strides, key[1]))
+        return found
+
+    def result(self, rows: Shape) -> Fused:
+        """The region, its values numbered as parts want them."""
+        count = len(self.layouts)
+        parts = [
+            part._replace(inputs=tuple([k if k >= 0 else count - 1 - k for k in part.inputs]))
+            for part in self.parts
+        ]
+        return Fused(rows, tuple(self.layouts), tuple(parts))

@@ -1,0 +1,69 @@
+"""Kernels that take a block of rows, each along the trailing axes, for tiles of a region.
+
+They are written so that a row's bits depend on that row alone; axes are counted from the end,
+because a block of rows has other leading axes than the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.types import Array, TensorType
+
+from . import nn
+from .elementwise import Elementwise
+
+Function = Callable[..., Any]
+
+
+class RowKernel(NamedTuple):
+    """kernel: called with the operands, the outputs, and `spare` arrays like the first operand,
+    the first of them contiguous."""
+
+    kernel: Elementwise
+    spare: int
+
+
+_UFUNCS = {
+    "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
+    "any": np.logical_or, "all": np.logical_and,
+}  # fmt: skip
+# How many arrays like the first operand each needs meanwhile.
+_SPARE = {"softmax": 0, "log_softmax": 1, "cross_entropy": 1, "normalize": 1, "logsumexp": 1}
+
+
+def row_kernel(
+    op: str, attributes: Mapping[str, Any], operands: Sequence[TensorType], rows: int
+) -> RowKernel:
+    """The kernel of an op that works row by row, for arrays whose axes behind the rows are those
+    of the operands behind the first `rows`."""
+    trailing = tuple(range(rows - len(operands[0].shape), 0))
+    ufunc = _UFUNCS.get(op)
+    if ufunc is not None:
+        return RowKernel(_reduction(ufunc, trailing, attributes["keepdims"]), 0)
+    alone = isinstance(attributes["axis"], int)
+    given = {**attributes, "axis": -1 if alone else trailing}
+    function = nn.MAKERS[op](given, operands)
+    spreads = op in ("softmax", "log_softmax", "logsumexp")
+    return RowKernel(Elementwise(function, op == "softmax", True, spreads), _SPARE[op])
+
+
+def _reduction(ufunc: np.ufunc, axis: tuple[int, ...], keepdims: bool) -> Elementwise:
+    reduce: Any = ufunc.reduce
+
+    def run(x: Array, out: Array) -> None:
+        reduce(x, axis, x.dtype, out, keepdims)
+
+    return Elementwise(run, False, True, True)
+
+
+def _spread(x: Array, out: Array) -> None:
+    np.copyto(out, x if x.ndim == out.ndim else x.reshape(out.shape))
+
+
+SPREAD = Elementwise(_spread, False, True, True)
+"""x, broadcast along the row; or reshaped, where nothing but axes of size 1 tells the shapes
+apart."""
