@@ -26,6 +26,7 @@ from ..devices.numpy.tiles import contiguous
 from .bind import Bound
 from .fuse import Fused, fused
 from .group import VIEWS
+from .scalar import python_kernel, runs
 
 View = Callable[[Array], Array]
 
@@ -59,8 +60,10 @@ class Steps:
 class Draft:
     """Instructions over values, before they have memory."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, python_scalars: bool = False) -> None:
+        """python_scalars: whether 0-d regions may compute with Python's floats."""
         self.bound = bound
+        self.python_scalars = python_scalars
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
         self.types = list(bound.types)
@@ -167,7 +170,9 @@ class Draft:
         nodes, types = self.graph.nodes, self.types
         if rows < 0:
             shape: Any = types[nodes[members[0]].start].shape
-            if not shape or math.prod(shape) <= WHOLE_ELEMENTS:
+            if not shape and self.python_scalars:
+                self.scalars(members, leaving)
+            elif not shape or math.prod(shape) <= WHOLE_ELEMENTS:
                 self.one_by_one(members)
             else:
                 self.tiled(members, leaving, len(shape))
@@ -220,6 +225,17 @@ class Draft:
                 reads = tuple([self.walked(v) for v in reads])
             chosen = self.elementwise(index, node, not self.types[node.start].shape)
             steps.add((index,), reads, (node.start,), chosen, step)
+
+    def scalars(self, members: Sequence[int], leaving: Sequence[int]) -> None:
+        """One instruction for each run of nodes that Python's floats can stand for, one a node
+        for the others."""
+        for run in runs(self.graph, self.types, members, leaving):
+            if run.expressions:
+                chosen = python_kernel(run, self.graph, self.bound.constants, self.elementwise)
+                number = len(self.kinds) - 1
+                self.steps.add(run.nodes, run.operands, run.outputs, chosen, number)
+            else:
+                self.one_by_one(run.nodes)
 
     def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
         types = self.types
