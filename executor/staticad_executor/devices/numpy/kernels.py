@@ -16,7 +16,7 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.contract import matmul_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
-from . import nn, positions, spatial
+from . import nn, placing, positions, spatial
 
 Function = Callable[..., Any]
 
@@ -232,6 +232,7 @@ _MAKERS: dict[str, Maker] = {
     "argmin": _arg(np.argmin),
     "one_hot": _one_hot,
     "pad": _pad,
+    "place": _positions(placing.place, "place"),
     "reshape": _reshape,
     "take": _positions(positions.take, "take"),
     "gather": _positions(positions.gather, "take"),
