@@ -9,13 +9,21 @@ from .. import dims
 from ..op import OPS, Operand, op
 from ..types import INT64, TensorType
 from .lapack import factors
-from .matrices import adjoint, check_matrix, identity_like, lower_part, upper_part
+from .matrices import (
+    adjoint,
+    check_matrix,
+    columns,
+    identity_like,
+    lower_part,
+    padded,
+    rows,
+    upper_part,
+)
 from .pointwise import select, total
 from .shape import reshape
-from .slicing import pad, slice_
 from .sort import sort
 from .take import take_along_axis
-from .triangular import solve_triangular, unused
+from .triangular import over_upper, solve_triangular, unused
 
 
 def rows_in_order(x: Any, permutation: Any, back: bool = False) -> Any:
@@ -30,29 +38,6 @@ def rows_in_order(x: Any, permutation: Any, back: bool = False) -> Any:
         low = reshape(low, shape=(*(1,) * abs(missing), *low.type.shape))
         x, indices = (high, low) if missing > 0 else (low, high)
     return take_along_axis(x, indices, axis=x.type.ndim - 2)
-
-
-def _rows(x: Any, start: Any, stop: Any) -> Any:
-    whole = ((None, None, 1),) * (x.type.ndim - 2)
-    return slice_(x, slices=(*whole, (start, stop, 1), (None, None, 1)))
-
-
-def _columns(x: Any, stop: Any) -> Any:
-    whole = ((None, None, 1),) * (x.type.ndim - 1)
-    return slice_(x, slices=(*whole, (None, stop, 1)))
-
-
-def _widened(x: Any, rows: Any, columns: Any) -> Any:
-    """x with that many rows of zeros below, and columns of zeros on the right."""
-    return pad(x, widths=((0, 0),) * (x.type.ndim - 2) + ((0, rows), (0, columns)), value=0.0)
-
-
-def _divided(x: Any, upper: Any, by_adjoint: bool) -> Any:
-    """x inverse(upper), or x inverse(adjoint(upper)), of a square triangle."""
-    found = solve_triangular(
-        upper, adjoint(x), lower=False, adjoint=not by_adjoint, unit_diagonal=False, strict=False
-    )
-    return adjoint(found)
 
 
 def _unmixed(lower: Any, x: Any, of_adjoint: bool) -> Any:
@@ -71,18 +56,18 @@ class _Parts:
         self.rows, self.columns = a.type.shape[-2:]
         self.inner = dims.minimum(self.rows, self.columns)
         self.tall = self.rows != self.inner
-        self.lower = _rows(lower, None, self.inner) if self.tall else lower
-        self.below = _rows(lower, self.inner, None) if self.tall else None
+        self.lower = rows(lower, None, self.inner) if self.tall else lower
+        self.below = rows(lower, self.inner, None) if self.tall else None
         self.square = self.left(self.upper)
 
     def left(self, x: Any) -> Any:
-        return _columns(x, self.inner) if self.columns != self.inner else x
+        return columns(x, None, self.inner) if self.columns != self.inner else x
 
     def wide(self, x: Any) -> Any:
         """x, of k columns, as one of n."""
         if self.columns == self.inner:
             return x
-        return _widened(x, 0, self.columns - self.inner)
+        return padded(x, right=self.columns - self.inner)
 
 
 def _grad_lu(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
@@ -94,44 +79,40 @@ def _grad_lu(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     parts.square = OPS["where"](skipped, identity_like(parts.square), parts.square)
     mixed, below = [], None
     if of_lower is not None:
-        first = _rows(of_lower, None, parts.inner) if parts.tall else of_lower
+        first = rows(of_lower, None, parts.inner) if parts.tall else of_lower
         mixed.append(adjoint(parts.lower) @ lower_part(first, -1))
     if of_upper is not None:
         of_upper = upper_part(of_upper)
         mixed.append(-(of_upper @ adjoint(parts.upper)))
     inner = lower_part(total(mixed), -1)
     if parts.tall and of_lower is not None:
-        last = _rows(of_lower, parts.inner, None)
+        last = rows(of_lower, parts.inner, None)
         inner = inner - upper_part(adjoint(parts.below) @ last)
-        below = parts.wide(_divided(last, parts.square, True))
-    change = parts.wide(_divided(inner, parts.square, True))
+        below = parts.wide(over_upper(last, parts.square, True))
+    change = parts.wide(over_upper(inner, parts.square, True))
     found = _unmixed(parts.lower, total([change, of_upper]), True)
     if parts.tall:
         rest = parts.rows - parts.inner
-        found = _widened(found, rest, 0)
+        found = padded(found, below=rest)
         if below is not None:
-            whole = ((0, 0),) * (found.type.ndim - 2)
-            found = found + pad(below, widths=(*whole, (parts.inner, 0), (0, 0)), value=0.0)
+            found = found + padded(below, above=parts.inner)
     return (rows_in_order(select(~skipped, found), parts.permutation, back=True),)
 
 
 def _jvp_lu(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any, None, None]:
     parts = _Parts(a, out)
     moved = rows_in_order(tangents[0], parts.permutation)
-    first = _rows(moved, None, parts.inner) if parts.tall else moved
+    first = rows(moved, None, parts.inner) if parts.tall else moved
     solved = _unmixed(parts.lower, first, False)
-    mixed = _divided(parts.left(solved), parts.square, False)
+    mixed = over_upper(parts.left(solved), parts.square, False)
     strict = lower_part(mixed, -1)
     lower = parts.lower @ strict
     upper = upper_part(solved - strict @ parts.upper)
     if parts.tall:
         rest = parts.rows - parts.inner
-        last = parts.left(_rows(moved, parts.inner, None))
-        below = _divided(last, parts.square, False) - parts.below @ upper_part(mixed)
-        whole = ((0, 0),) * (below.type.ndim - 2)
-        lower = _widened(lower, rest, 0) + pad(
-            below, widths=(*whole, (parts.inner, 0), (0, 0)), value=0.0
-        )
+        last = parts.left(rows(moved, parts.inner, None))
+        below = over_upper(last, parts.square, False) - parts.below @ upper_part(mixed)
+        lower = padded(lower, below=rest) + padded(below, above=parts.inner)
     return lower, upper, None, None
 
 
@@ -151,11 +132,11 @@ def lu(a: Operand) -> tuple[TensorType, TensorType, TensorType, TensorType]:
 
     Each pivot is the largest element that is left in its column; lower has ones on the diagonal.
     """
-    *stack, rows, columns = check_matrix(a).shape
-    inner = dims.minimum(rows, columns)
+    *stack, m, n = check_matrix(a).shape
+    inner = dims.minimum(m, n)
     return (
-        a.with_shape((*stack, rows, inner)),
-        a.with_shape((*stack, inner, columns)),
-        TensorType(INT64, (*stack, rows)),
+        a.with_shape((*stack, m, inner)),
+        a.with_shape((*stack, inner, n)),
+        TensorType(INT64, (*stack, m)),
         TensorType(INT64, tuple(stack)),
     )

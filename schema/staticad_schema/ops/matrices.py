@@ -22,6 +22,7 @@ from .checks import check_kind
 from .contract import swapped
 from .index import along
 from .pointwise import conjugated, select
+from .slicing import pad, slice_
 
 # ------------------------------------------------------------------ types
 
@@ -96,6 +97,24 @@ def identity_like(x: Any) -> Any:
 def diagonal_of(x: Any) -> Any:
     """The diagonals of a stack of square matrices, whatever stands beside them."""
     return OPS["sum"](select(on_diagonal(x), x), axis=(x.type.ndim - 1,), keepdims=False)
+
+
+def rows(x: Any, start: Size | None, stop: Size | None) -> Any:
+    """Those rows of a stack of matrices."""
+    whole = ((None, None, 1),) * (x.type.ndim - 2)
+    return slice_(x, slices=(*whole, (start, stop, 1), (None, None, 1)))
+
+
+def columns(x: Any, start: Size | None, stop: Size | None) -> Any:
+    """Those columns of a stack of matrices."""
+    whole = ((None, None, 1),) * (x.type.ndim - 1)
+    return slice_(x, slices=(*whole, (start, stop, 1)))
+
+
+def padded(x: Any, *, above: Size = 0, below: Size = 0, right: Size = 0) -> Any:
+    """x with that many rows of zeros above and below, and columns of zeros on the right."""
+    whole = ((0, 0),) * (x.type.ndim - 2)
+    return pad(x, widths=(*whole, (above, below), (0, right)), value=0.0)
 
 
 def expected(x: Any, *last: Size) -> Any:

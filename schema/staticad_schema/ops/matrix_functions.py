@@ -23,15 +23,16 @@ from .matrices import (
     adjoint,
     adjoint_of,
     check_square,
+    columns,
     factorized,
     hermitian,
     hermitian_part,
     place_text,
+    rows,
 )
 from .norm import norm
 from .pointwise import select
 from .shape import zeros
-from .singular import columns, rows
 from .slicing import concat
 
 # ------------------------------------------------------------------ the exponential

@@ -17,30 +17,24 @@ from ..types import Array, TensorType
 from .matrices import (
     adjoint,
     check_matrix,
+    columns,
     factorized,
     identity_like,
     lower_part,
     on_diagonal,
+    padded,
+    rows,
     upper_part,
 )
 from .pointwise import select, total
-from .singular import columns, completed_cotangent, completed_tangent, rows
-from .slicing import concat, pad
-from .triangular import solve_triangular, unused
+from .singular import completed_cotangent, completed_tangent
+from .slicing import concat
+from .triangular import over_upper, unused
 
 
 def _qr(a: Array, *, complete: bool) -> tuple[Array, ...]:
     mode: Any = "complete" if complete else "reduced"
     return factorized(lambda x: np.linalg.qr(x, mode), a, "the factorisation")
-
-
-def _over(x: Any, r: Any, of_adjoint: bool) -> Any:
-    """x inverse(r), or x inverse(adjoint(r)), of upper triangles."""
-    # The system of the adjoints, which reads the same triangle.
-    found = solve_triangular(
-        r, adjoint(x), lower=False, adjoint=not of_adjoint, unit_diagonal=False, strict=False
-    )
-    return adjoint(found)
 
 
 def _real_diagonal(x: Any) -> Any:
@@ -102,23 +96,18 @@ def _grad_qr(a: Any, out: Sequence[Any], g: Sequence[Any]) -> tuple[Any]:
     )
     above = upper_part(inner, 1)
     mixed = total([gq, q @ (above + adjoint(above) + _real_diagonal(inner))])
-    found = select(~skipped, _over(mixed, parts.r, True))
+    found = select(~skipped, over_upper(mixed, parts.r, True))
     if not parts.wide:
         return (found,)
     if rest is None:
-        return (_padded(found, 0, parts.a.type.shape[-1] - parts.size),)
+        return (padded(found, right=parts.a.type.shape[-1] - parts.size),)
     return (concat(found, rest, axis=found.type.ndim - 1),)
-
-
-def _padded(x: Any, below: Any, right: Any) -> Any:
-    whole = ((0, 0),) * (x.type.ndim - 2)
-    return pad(x, widths=(*whole, (0, below), (0, right)), value=0.0)
 
 
 def _jvp_qr(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     parts = _Parts(a, out)
     q, r = parts.q, parts.r
-    change = _over(parts.first(tangents[0]), r, False)
+    change = over_upper(parts.first(tangents[0]), r, False)
     inner = adjoint(q) @ change
     above = upper_part(inner, 1) + adjoint(lower_part(inner, -1)) + _real_diagonal(inner)
     dq, dr = change - q @ above, above @ r
@@ -126,7 +115,7 @@ def _jvp_qr(a: Any, out: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
         others = adjoint(dq) @ parts.rest(a) + adjoint(q) @ parts.rest(tangents[0])
         dr = concat(dr, others, axis=dr.type.ndim - 1)
     if parts.completed:
-        dq, dr = completed_tangent(parts.whole, dq, parts.size), _padded(dr, parts.below, 0)
+        dq, dr = completed_tangent(parts.whole, dq, parts.size), padded(dr, below=parts.below)
     return dq, dr
 
 

@@ -22,10 +22,18 @@ from ..op import Operand, each, op
 from ..types import REAL_OF, Array, TensorType
 from .checks import check_broadcast
 from .commutators import commutator_inverse, lyapunov, with_values
-from .matrices import adjoint, adjoint_of, check_matrix, factorized, identity_like, on_diagonal
+from .matrices import (
+    adjoint,
+    adjoint_of,
+    check_matrix,
+    columns,
+    factorized,
+    identity_like,
+    on_diagonal,
+)
 from .pointwise import select, total
 from .shape import aligned, broadcast_to
-from .slicing import concat, slice_
+from .slicing import concat
 from .spectral import (
     as_row,
     real_diagonal,
@@ -35,18 +43,6 @@ from .spectral import (
 _SEARCH = "the search for singular values"
 
 # ------------------------------------------------------------------ for rules
-
-
-def columns(x: Any, start: Size | None, stop: Size | None) -> Any:
-    """Those columns of a stack of matrices."""
-    whole = ((None, None, 1),) * (x.type.ndim - 1)
-    return slice_(x, slices=(*whole, (start, stop, 1)))
-
-
-def rows(x: Any, start: Size | None, stop: Size | None) -> Any:
-    """Those rows of a stack of matrices."""
-    whole = ((None, None, 1),) * (x.type.ndim - 2)
-    return slice_(x, slices=(*whole, (start, stop, 1), (None, None, 1)))
 
 
 def completed_cotangent(q: Any, g: Any, size: Size) -> Any:

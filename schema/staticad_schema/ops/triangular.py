@@ -48,6 +48,15 @@ def matrix_tangent(x: Any, t: Any, of_adjoint: bool) -> Any:
     return -((adjoint(t) if of_adjoint else t) @ x)
 
 
+def over_upper(x: Any, upper: Any, of_adjoint: bool) -> Any:
+    """x inverse(upper), or x inverse(adjoint(upper)), of square upper triangles."""
+    # The system of the adjoints, which reads the same triangle.
+    found = solve_triangular(
+        upper, adjoint(x), lower=False, adjoint=not of_adjoint, unit_diagonal=False, strict=False
+    )
+    return adjoint(found)
+
+
 def unused(triangle: Any, g: Sequence[Any]) -> Any:
     """Which square triangles of a stack have a 0 on the diagonal and no cotangent of their factors;
     bools [..., 1, 1].
