@@ -267,6 +267,18 @@ DOCS = {
     >>> sad.Session(graph).run(y)
     array([0.5, 1. , 1.5], dtype=float32)
     """,
+    "entr": """
+    -x * log(x); 0 at 0, -inf below, with derivative inf and 0 there.
+
+    x: floats.  Returns a tensor of the same shape and the same dtype.  Raises DTypeError for
+    other dtypes.
+
+    >>> import staticad as sad
+    >>> with sad.Graph() as graph:
+    ...     y = sad.entr([0.5, 1.0, 2.0])
+    >>> sad.Session(graph).run(y).round(3)
+    array([ 0.347, -0.   , -1.386], dtype=float32)
+    """,
     "equal": """
     Whether x and y are equal; NaN equals nothing.
 

@@ -60,15 +60,7 @@ def entr(x: Operand, /, *, name: str | None = None) -> Tensor:
     >>> sad.Session(graph).run(y).round(3)
     array([ -inf, 0.   , 0.347], dtype=float32)
     """
-    with asking("entr", name):
-        (value,) = floating(tensor("entr", x))
-        check_kind(FLOATING, value.type)
-        return result(methods.computed(_entropy, value, label=name))
-
-
-def _entropy(x: Any) -> Any:
-    below = build("less", (x, 0.0))
-    return build("where", (below, x.coerce(-math.inf), build("xlogy", (-x, x))))
+    return applied("entr", "entr", x, name=name)
 
 
 def rel_entr(x: Operand, y: Operand, /, *, name: str | None = None) -> Tensor:

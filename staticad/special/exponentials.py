@@ -18,7 +18,7 @@ def expi(x: Operand, /, *, name: str | None = None) -> Tensor:
     >>> sad.Session(graph).run(y).round(3)
     array([-0.219,   -inf,  1.895], dtype=float32)
     """
-    return applied("expi", "expi", x, name=name)
+    return applied("expi", "expi", x, name=name, order=0)
 
 
 def exp1(x: Operand, /, *, name: str | None = None) -> Tensor:

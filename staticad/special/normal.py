@@ -81,7 +81,7 @@ def erfcinv(x: Operand, /, *, name: str | None = None) -> Tensor:
     >>> sad.Session(graph).run(y).round(3)
     array([-0.   ,  0.477,  8.149], dtype=float32)
     """
-    return applied("erfcinv", "erfcinv", x, name=name)
+    return applied("erfcinv", "erfcinv", x, name=name, order=0)
 
 
 def ndtr(x: Operand, /, *, name: str | None = None) -> Tensor:
@@ -129,4 +129,4 @@ def ndtri(x: Operand, /, *, name: str | None = None) -> Tensor:
     >>> sad.Session(graph).run(y).round(3)
     array([-1.96,  0.  ,   inf], dtype=float32)
     """
-    return applied("ndtri", "ndtri", x, name=name)
+    return applied("ndtri", "ndtri", x, name=name, order=0)

@@ -363,6 +363,12 @@ SAMPLES: Table = {
         *_two(FLOATS, 0.5, 2.0),
         _points("float64", [0, 0, 0, 2, 0, 1], [0, inf, -1, 0, nan, 1], to=[0, 0, 0, -inf, nan, 0]),
     ],
+    "entr": [
+        *_one(FLOATS, 0.3, 2.0),
+        _points(
+            "float64", [0, -0.0, -2, 1, inf, -inf, nan], to=[0, 0, -inf, -0.0, -inf, -inf, nan]
+        ),
+    ],
     # rounding
     "ceil": [*_one(REALS), _points("float64", [-0.5, 2.1, inf], to=[-0.0, 3, inf])],
     "floor": [*_one(REALS), _points("float64", [-0.5, -0.0, nan], to=[-1, -0.0, nan])],

@@ -23,10 +23,22 @@ MAX_ORDER = 20
 _PLACES = 64
 
 
+def _near_zero(x: Array, n: int, sign: float, value: Array) -> Array:
+    """The value, but of tiny numbers two terms of the series, the second of this sign: SciPy's of
+    order 2 and more loses digits there, all of them for I, and is NaN of subnormal numbers."""
+    tiny = np.clip(x, -1e-5, 1e-5)
+    leading = np.power(tiny / 2, n) / math.factorial(n) if n <= 170 else 0.0 * tiny
+    series = leading * (1 + sign * np.square(tiny / 2) / (n + 1))
+    return np.where(np.abs(x) < 1e-5, series, value)
+
+
 def _jv(x: Array, n: int) -> Array:
     from scipy import special
 
-    value: Array = (special.j0, special.j1)[n](x) if n < 2 else special.jv(n, x)
+    if n < 2:
+        value: Array = (special.j0, special.j1)[n](x)
+    else:
+        value = _near_zero(x, n, -1.0, special.jv(n, x))
     return np.where(np.isinf(x), 0.0, value)
 
 
@@ -50,8 +62,7 @@ def _iv(x: Array, n: int) -> Array:
     value: Array = (special.i0, special.i1)[n](size) if n < 2 else special.iv(n, size)
     value = np.where(np.isinf(size), np.inf, value)
     if n > 1:
-        # SciPy's is NaN of subnormal numbers.
-        value = np.where(size < 1e-300, 0.0, value)
+        value = _near_zero(size, n, 1.0, value)
     return np.copysign(value, x) if n % 2 else value
 
 
@@ -168,12 +179,13 @@ def _kve(x: Array, n: int, order: int) -> Array:
 def _kve_near(neighbours: list[Array], n: int, order: int) -> Array:
     """By Leibniz' rule, of exp(x) K: where x is small the highest neighbour exceeds all others."""
     total = np.zeros_like(neighbours[0])
+    highest = neighbours[-1]
     for j in range(order + 1):
         inner = np.zeros_like(total)
         for i in range(j + 1):
             inner = inner + math.comb(j, i) * neighbours[abs(n - j + 2 * i)]
         total = total + math.comb(order, j) * (-0.5) ** j * inner
-    return total
+    return np.where(np.isinf(highest), (-1) ** order * highest, total)
 
 
 def _kve_slope(x: Any, out: Any, *, n: int, order: int) -> Any:

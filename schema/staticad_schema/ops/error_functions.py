@@ -13,8 +13,17 @@ import numpy as np
 
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import add, divide, multiply, multiply_no_nan, negative, reciprocal, square
-from .comparison import equal, less
+from .arithmetic import (
+    add,
+    divide,
+    multiply,
+    multiply_no_nan,
+    negative,
+    reciprocal,
+    square,
+    subtract,
+)
+from .comparison import less
 from .exponential import exp
 from .in_double import check_order, in_double
 from .pointwise import same, select
@@ -77,22 +86,29 @@ def erfinv(x: Operand) -> TensorType:
     return same(FLOATING, x)
 
 
-def _erfcinv(x: Array) -> Array:
+def _erfcinv(x: Array, order: int) -> Array:
     from scipy import special
 
-    found: Array = special.erfcinv(x)
-    return found
+    value: Array = special.erfcinv(x)
+    if order == 0:
+        return value
+    # exp(value**2) has few digits where the value is large, and is erfcx(value) over x.
+    steep = -math.sqrt(math.pi) / 2 * special.erfcx(value) / x
+    return np.where(x == 0, -np.inf, steep)
 
 
-def _erfcinv_slope(x: Any, out: Any) -> Any:
-    # exp(out**2) has few digits where out is large, and is erfcx(out) over x.
-    steep = divide(multiply(erfcx(out), -math.sqrt(math.pi) / 2), x)
-    return select(equal(x, 0), x.coerce(-math.inf), steep)
+def _erfcinv_slope(x: Any, out: Any, *, order: int) -> Any:
+    if order == 0:
+        return erfcinv(x, order=1)
+    # By the differential equation, in one product: terms of its derivative would overflow.
+    return multiply(multiply(multiply(erfcinv(x, order=0), 2.0), out), out)
 
 
-@in_double(_erfcinv, _erfcinv_slope)
-def erfcinv(x: Operand) -> TensorType:
-    """The inverse of erfc, with its digits near 0; infinite at 0 and 2, NaN beyond."""
+@in_double(lambda x, *, order: _erfcinv(x, order), _erfcinv_slope)
+def erfcinv(x: Operand, *, order: int = 0) -> TensorType:
+    """The inverse of erfc, with its digits near 0; infinite at 0 and 2, NaN beyond; or its
+    derivative of order 1."""
+    check_order(order, 1)
     return same(FLOATING, x)
 
 
@@ -107,7 +123,9 @@ def _hazard_slope(x: Any, out: Any) -> Any:
     # -out (x + out), whose sum cancels on the left.
     z = multiply(maximum(negative(x), 0.0), math.sqrt(0.5))
     left = multiply(divide(erfcx(z, order=1), erfcx(z)), -math.sqrt(0.5))
-    return negative(multiply_no_nan(select(less(x, 0), left, add(x, out)), out))
+    slope = negative(multiply_no_nan(select(less(x, 0), left, add(x, out)), out))
+    # Far left, where the parts leave the range, by the asymptotic series.
+    return select(less(x, -1e6), subtract(reciprocal(square(x)), 1.0), slope)
 
 
 @in_double(_hazard, _hazard_slope)
@@ -129,19 +147,25 @@ def log_ndtr(x: Operand) -> TensorType:
     return same(FLOATING, x)
 
 
-def _ndtri(x: Array) -> Array:
+def _ndtri(x: Array, order: int) -> Array:
     from scipy import special
 
-    found: Array = special.ndtri(x)
-    return found
+    value: Array = special.ndtri(x)
+    if order == 0:
+        return value
+    return np.where(x == 0, np.inf, 1 / (_hazard(value) * x))
 
 
-def _ndtri_slope(x: Any, out: Any) -> Any:
-    steep = reciprocal(multiply(normal_hazard(out), x))
-    return select(equal(x, 0), x.coerce(math.inf), steep)
+def _ndtri_slope(x: Any, out: Any, *, order: int) -> Any:
+    if order == 0:
+        return ndtri(x, order=1)
+    # As that of erfcinv.
+    return multiply(multiply(ndtri(x, order=0), out), out)
 
 
-@in_double(_ndtri, _ndtri_slope)
-def ndtri(x: Operand) -> TensorType:
-    """The quantile of the normal distribution; infinite at 0 and 1, NaN beyond."""
+@in_double(lambda x, *, order: _ndtri(x, order), _ndtri_slope)
+def ndtri(x: Operand, *, order: int = 0) -> TensorType:
+    """The quantile of the normal distribution; infinite at 0 and 1, NaN beyond; or its derivative
+    of order 1."""
+    check_order(order, 1)
     return same(FLOATING, x)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..op import Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import divide, negative
+from .arithmetic import divide, multiply, negative, reciprocal, subtract
 from .exponential import exp
 from .in_double import check_order, in_double
 from .pointwise import same
@@ -17,16 +17,27 @@ MAX_ORDER = 20
 _NODES = 48
 
 
-def _expi(x: Array) -> Array:
+def _expi(x: Array, order: int) -> Array:
     from scipy import special
 
+    if order:
+        return np.where(x == np.inf, x, np.exp(x) / x)
     found: Array = special.expi(x)
     return found
 
 
-@in_double(_expi, lambda x, out: divide(exp(x), x))
-def expi(x: Operand) -> TensorType:
-    """The integral of exp(t) / t from -inf to x, its principal value right of 0; -inf at 0."""
+def _expi_slope(x: Any, out: Any, *, order: int) -> Any:
+    if order == 0:
+        return expi(x, order=1)
+    # In one product: where x is tiny the terms of its derivative would overflow.
+    return multiply(out, subtract(1, reciprocal(x)))
+
+
+@in_double(lambda x, *, order: _expi(x, order), _expi_slope)
+def expi(x: Operand, *, order: int = 0) -> TensorType:
+    """The integral of exp(t) / t from -inf to x, its principal value right of 0; -inf at 0; or its
+    derivative of order 1."""
+    check_order(order, 1)
     return same(FLOATING, x)
 
 
@@ -48,7 +59,10 @@ def _exprel(x: Array, order: int) -> Array:
     from scipy import special
 
     if order == 0:
-        found: Array = special.exprel(x)
+        # The quotient is finite further than the power.
+        far = np.clip(x, 700.0, 2000.0)
+        half = np.exp(far / 2)
+        found: Array = np.where(x > 700, half * (half / far), special.exprel(x))
         return found
     # Positive terms near 0; beyond, the recurrence by parts loses nothing.
     reach = 10.0 + order
@@ -58,11 +72,13 @@ def _exprel(x: Array, order: int) -> Array:
     inside: Array = (np.exp(near * places) * places**order) @ (weights / 2)
     if not (np.abs(x) > reach).any():
         return np.where(np.isnan(x), x, inside)
-    power = np.exp(x)
-    beyond = special.exprel(x)
+    # Of a positive x over the power, which may be infinite.
+    power = np.where(x > 0, 1.0, np.exp(np.minimum(x, 0.0)))
+    beyond = np.where(x > 0, -np.expm1(-np.abs(x)) / x, special.exprel(np.minimum(x, 0.0)))
     for k in range(1, order + 1):
         beyond = (power - k * beyond) / x
-    beyond = np.where(np.isinf(x), np.maximum(x, 0.0), beyond)
+    half = np.exp(np.maximum(x, 0.0) / 2)
+    beyond = np.where(np.isinf(x), np.maximum(x, 0.0), half * (half * beyond))
     return np.where(np.abs(x) > reach, beyond, np.where(np.isnan(x), x, inside))
 
 

@@ -10,8 +10,9 @@ from ..op import Operand
 from ..types import FLOATING, Array, TensorType
 from .arithmetic import multiply, negative
 from .asymptotics import HALF_LOG_TAU, LARGE, stirling_error
+from .comparison import equal, isinf, logical_and, logical_not, logical_or
 from .in_double import in_double
-from .pointwise import same
+from .pointwise import same, select
 from .polygamma import polygamma, polygamma_step
 
 
@@ -89,7 +90,9 @@ def _beta(a: Array, b: Array) -> Array:
 
 
 def _beta_slope(a: Any, b: Any, out: Any) -> Any:
-    return multiply(out, _betaln_slope(a, b, out))
+    # 0 times an infinite rate, where a parameter is infinite.
+    flat = logical_and(equal(out, 0), logical_or(isinf(a), isinf(b)))
+    return select(logical_not(flat), multiply(out, _betaln_slope(a, b, out)))
 
 
 @in_double(_beta, (_beta_slope, lambda a, b, out: _beta_slope(b, a, out)))

@@ -62,7 +62,8 @@ def _density(a: Array, x: Array, order: int) -> Array:
         direct = np.power(x, small - 1) * np.exp(-x) / special.gamma(small)
         weight = _poisson(a, x)
         by_weight = np.where(weight == 0, 0.0, weight * (a / x))
-        far = (a >= LARGE) | (x > 500)
+        # Its own reciprocal is 0 of the smallest a.
+        far = (a >= LARGE) | (x > 500) | (a < 1e-300)
         value: Array = np.where(a == 0, 0.0, np.where(far, by_weight, direct))
     else:
         y = powers(_cumulants(a, log_minus_digamma(x, a), order))

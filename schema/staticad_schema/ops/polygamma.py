@@ -112,6 +112,8 @@ def step_meaning(x: Array, h: Array, order: int = 0) -> Array:
     if not plain.any():
         return total
     other = polygamma_meaning(x + h, order) - polygamma_meaning(x, order)
+    # A finite step far out.
+    other = np.where((x == np.inf) & np.isfinite(h), 0.0, other)
     return np.where(plain, other, total)
 
 

@@ -238,16 +238,17 @@ def _logsumexp(x: Array, *, axis: Ints, keepdims: bool) -> Array:
 
 
 def _softmax(x: Any, out: Any, axis: Ints, keepdims: bool) -> Any:
-    """The weights exp(x - out); they sum to 1.  Where out is -inf all are 0; where it is inf, those
-    of the infinite elements are NaN.
+    """The weights exp(x - out); they sum to 1.  Where out is -inf all are 0; where it is inf, the
+    infinite elements share equally.
 
     out only keeps exp in range: what it lost by rounding is divided out again.
     """
     whole = OPS["stop_gradient"](restored(out, x, axis, keepdims))
     empty = OPS["equal"](whole, float("-inf"))
-    weights = OPS["exp"](x - select(empty, whole.coerce(0.0), whole))
+    apart = x - select(empty, whole.coerce(0.0), whole)
+    weights = OPS["exp"](select(OPS["equal"](x, float("inf")), x.coerce(0.0), apart))
     total = sum_(weights, axis=axis, keepdims=True)
-    return weights / select(OPS["isfinite"](whole), total, total.coerce(1.0))
+    return weights / select(empty, total.coerce(1.0), total)
 
 
 def _jvp_logsumexp(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) -> Any:

@@ -188,6 +188,27 @@ def xlogy(x: Operand, y: Operand) -> TensorType:
     return same(FLOATING, x, y)
 
 
+def _entr(x: Array) -> Array:
+    ends = np.where(x < 0, -np.inf, 0.0).astype(x.dtype)
+    result: Array = np.where(x <= 0, ends, -_xlogy(x, x))
+    return result
+
+
+def _entr_slope(x: Any, out: Any) -> Any:
+    # Adding 0 makes 0 of -0, whose other side is constant.
+    return select(less(x, 0), x.coerce(0.0), subtract(-1.0, log(add(x, 0.0))))
+
+
+@pointwise(
+    numpy=_entr,
+    expr="({x} < 0 ? log(0 * exp({x})) : {x} == 0 ? 0 : -({x} * log({x})))",
+    d=_entr_slope,
+)
+def entr(x: Operand) -> TensorType:
+    """-x * log(x); 0 at 0, -inf below, with derivative inf and 0 there."""
+    return same(FLOATING, x)
+
+
 def _xlog1py(x: Array, y: Array) -> Array:
     result: Array = np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log1p(y))
     return result

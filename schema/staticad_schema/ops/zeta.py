@@ -14,7 +14,7 @@ import numpy as np
 
 from ..op import OPS, Operand
 from ..types import FLOATING, Array, TensorType
-from .arithmetic import add, multiply, negative
+from .arithmetic import add, multiply, multiply_no_nan, negative
 from .asymptotics import BERNOULLI
 from .in_double import check_order, in_double
 from .pointwise import same
@@ -71,8 +71,9 @@ def _zeta(s: Array, q: Array, order: int) -> Array:
     from scipy import special
 
     if order == 0:
-        found: Array = special.zeta(s, q)
-        return np.where((s == np.inf) & (q > 0), _limit(q), found)
+        # SciPy's is NaN of the largest s, of which one term is left, if any.
+        found: Array = special.zeta(np.minimum(s, 1e10), q)
+        return np.where((s > 1e10) & (q > 0), np.power(q, -s), found)
     s, q = np.broadcast_arrays(s, q)
     inside = (s > 1) & (q > 0) & np.isfinite(s) & np.isfinite(q)
     x, base = np.where(inside, s, 2.0), np.where(inside, q, 1.0)
@@ -99,15 +100,10 @@ def _zeta(s: Array, q: Array, order: int) -> Array:
     return np.where(inside, value, np.where(far, 0.0, pole))
 
 
-def _limit(q: Array) -> Array:
-    found: Array = np.where(q < 1, np.inf, np.where(q == 1, 1.0, 0.0))
-    return found
-
-
 def _in_q(s: Any, q: Any, out: Any, *, order: int) -> Any:
     # The derivatives in s of -s zeta(s + 1, q).
     above = add(s, 1)
-    found = multiply(s, zeta(above, q, order=order))
+    found = multiply_no_nan(s, zeta(above, q, order=order))
     if order:
         found = add(found, multiply(zeta(above, q, order=order - 1), float(order)))
     return negative(found)

@@ -143,3 +143,81 @@ def test_weighted_sums_of_nothing_are_constant() -> None:
     np.testing.assert_array_equal(found[2][0], 0)
     np.testing.assert_allclose(found[3], np.zeros((3, 3)), atol=1e-15)
     np.testing.assert_allclose(found[4], [0, 1, 1], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("f", "at", "expected"),
+    [
+        (special.entr, 3e-309, -inf),
+        (special.entr, 0.0, -inf),
+        (special.ndtri, 1e-150, -3.8168878291343583e298),
+        (special.ndtri, 1e-320, -inf),
+        (special.ndtri, 0.0, -inf),
+        (special.ndtri, 1.0, inf),
+        (special.erfcinv, 1e-300, inf),
+        (special.erfcinv, 2.0, -inf),
+        (special.k0e, 5e-324, inf),
+        (special.k1e, 1e-200, inf),
+        (special.expi, 1e-320, -inf),
+        (special.expi, inf, inf),
+        (special.exprel, 800.0, inf),
+        (special.log_ndtr, -1e200, -1.0),
+        (special.log_ndtr, -inf, -1.0),
+        (special.zeta, -1e300, -inf),
+        (special.zeta, 1e300, 0.0),
+    ],
+)
+def test_second_derivatives_of_the_smallest_and_largest_numbers(
+    f: Callable[..., Any], at: float, expected: float
+) -> None:
+    _, _, hessian = differentiated(f, at)
+    np.testing.assert_allclose(hessian[0, 0], expected, rtol=1e-14)
+
+
+def test_the_log_normal_distribution_far_left_to_third_order() -> None:
+    for x in (-9e5, -1.1e6, -1e8):
+        with sad.Graph() as graph:
+            at = sad.placeholder("float64", ())
+            y = special.log_ndtr(at)
+            for _ in range(2):
+                (y,) = sad.gradients(y, at)
+        found = run(graph, [y], {at: x})[0]
+        np.testing.assert_allclose(found, -1 + x**-2, rtol=2e-15)
+
+
+def test_functions_that_are_finite_further_than_their_factors() -> None:
+    value, slope, hessian = differentiated(special.exprel, 712.0)
+    np.testing.assert_allclose(value, 2.318414698298644e306, rtol=1e-12)
+    np.testing.assert_allclose(slope[0], value * (1 - 1 / 712), rtol=1e-12)
+    assert 0 < hessian[0, 0] < slope[0]
+    assert differentiated(lambda x: special.iv(3, x), 1e-90)[0] == pytest.approx(1e-270 / 48)
+    assert differentiated(lambda x: special.iv(200, x), 1e-3)[0] == 0
+    assert differentiated(special.zeta, 1e300, 2.0)[0] == 0
+
+
+def test_the_beta_function_of_an_infinite_parameter_is_flat() -> None:
+    value, slope, _ = differentiated(special.beta, 2.0, inf)
+    assert (value, *slope) == (0, 0, 0)
+    _, slope, _ = differentiated(special.betaln, 2.0, inf)
+    assert (slope[0], slope[1]) == (-inf, 0)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([1.0, inf, -inf], [0.0, 1.0, 0.0]),
+        ([inf, inf, 3.0], [0.5, 0.5, 0.0]),
+        ([-inf, -inf, -inf], [0.0, 0.0, 0.0]),
+    ],
+)
+def test_infinite_elements_share_the_slope_of_a_log_of_a_sum(x: Any, expected: Any) -> None:
+    with sad.Graph() as graph:
+        at = sad.placeholder("float64", (3,))
+        y = special.logsumexp(at)
+        (dx,) = sad.gradients(y, at)
+        (ddx,) = sad.gradients(dx, at)
+        (pushed,) = sad.jvp(y, [at], [sad.ones_like(at)])
+    found = run(graph, [dx, ddx, pushed], {at: np.array(x)})
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_array_equal(found[1], 0)
+    assert found[2] == sum(expected)
