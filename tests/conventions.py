@@ -93,6 +93,8 @@ CONVENTIONS = (
     slope("copysign at 0", lambda x, y: sad.copysign(x, y), (0.0, 1.0), 0, 0),
     value("logsumexp of all -inf", lambda x: sad.logsumexp(x), ([-inf, -inf],), -inf),
     slope("logsumexp of all -inf", lambda x: sad.logsumexp(x), ([-inf, -inf],), [0, 0]),
+    slope("logsumexp with inf", lambda x: sad.logsumexp(x), ([1.0, inf],), [0, 1]),
+    slope("logsumexp with inf", lambda x: sad.logsumexp(x), ([inf, 1.0, inf],), [0.5, 0, 0.5]),
     value("softmax of all -inf", lambda x: sad.nn.softmax(x, axis=-1), ([-inf, -inf],), [nan, nan]),
     value("softmax under a mask", lambda x: sad.nn.softmax(x, where=x > 0), ([-1.0, nan],), [0, 0]),
     slope("softmax under a mask", lambda x: sad.nn.softmax(x, where=x > 0), ([-1.0, nan],), [0, 0]),

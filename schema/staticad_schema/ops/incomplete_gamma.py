@@ -70,8 +70,10 @@ def _density(a: Array, x: Array, order: int) -> Array:
         value = _poisson(a, x) / x * (a * y[order] + order * y[order - 1])
         # Of x**(a - 1) log(x)**order, which loses a factor where 1 / gamma(a) is 0.
         value = np.where(x == 0, (-1) ** order * np.where(a == 0, -np.inf, np.inf), value)
-    value = np.where(np.isinf(x) | ((x == 0) & (a > 1)), 0.0, value)
-    return np.where((a < 0) | (x < 0) | np.isinf(a) | np.isnan(a + x), np.nan, value)
+    # An infinite shape has all that there is infinitely far out.
+    value = np.where(np.isinf(x) | ((x == 0) & (a > 1)) | np.isinf(a), 0.0, value)
+    outside = (a < 0) | (x < 0) | (np.isinf(a) & np.isinf(x)) | np.isnan(a + x)
+    return np.where(outside, np.nan, value)
 
 
 def _density_in_x(a: Any, x: Any, out: Any, *, order: int) -> Any:
@@ -143,8 +145,8 @@ def _gammainc(a: Array, x: Array, order: int) -> Array:
         return found
     a, x = np.broadcast_arrays(a, x)
     inside = (a >= 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
-    value = np.where(((x == 0) & (a > 0)) | ((x == np.inf) & (a >= 0)), 0.0, np.nan)
-    value = np.where(np.isinf(a) | np.isnan(a), np.nan, value)
+    flat = ((x == 0) & (a > 0)) | ((x == np.inf) & (a >= 0)) | ((a == np.inf) & (x >= 0))
+    value = np.where(flat & ~(np.isinf(a) & np.isinf(x)), 0.0, np.nan)
     left = inside & (log_minus_digamma(x, a) < 0)
     right = inside & ~left
     value[left] = _left(a[left], x[left], order)

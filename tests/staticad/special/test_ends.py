@@ -195,6 +195,14 @@ def test_functions_that_are_finite_further_than_their_factors() -> None:
     assert differentiated(special.zeta, 1e300, 2.0)[0] == 0
 
 
+def test_the_incomplete_gamma_function_of_an_infinite_shape_is_flat() -> None:
+    for x in (0.0, 1.0, 1e300):
+        value, slope, hessian = differentiated(special.gammainc, inf, x)
+        assert (value, *slope) == (0, 0, 0)
+        assert not hessian.any()
+    assert np.isnan(differentiated(special.gammainc, inf, inf)[1]).all()
+
+
 def test_the_beta_function_of_an_infinite_parameter_is_flat() -> None:
     value, slope, _ = differentiated(special.beta, 2.0, inf)
     assert (value, *slope) == (0, 0, 0)
