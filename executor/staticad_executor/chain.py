@@ -35,12 +35,17 @@ def planned(
     rewrites: Sequence[str],
     threads: int,
     scratch: Scratch,
+    budget: int | None = None,
 ) -> Planning:
-    """The engine with plans for fetches and feeds.  Raises PlanError for what is not fed."""
+    """The engine with plans for fetches and feeds, which need no more bytes than `budget`.
+
+    Raises PlanError for what is not fed.
+    """
     feeds = {value: graph.types[value] for value in prepared.fed}
     made = prepare(
-        graph, prepared.values, prepared.effects, feeds, rewrites=rewrites, threads=threads
-    )
+        graph, prepared.values, prepared.effects, feeds, rewrites=rewrites, threads=threads,
+        budget=budget,
+    )  # fmt: skip
     given: list[Given] = [("feed", value) for value in prepared.fed]
     if isinstance(made, Chain):
         return ChainPlanner(graph, made, given, pool, scratch)

@@ -25,6 +25,7 @@ from staticad_schema.types import Array
 
 from . import checkpoint
 from .chain import planned
+from .compile.rewrite import require_known
 from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
@@ -48,7 +49,9 @@ class Session:
     graph: what to run; it may grow meanwhile.  device: "auto" or "numpy".  variables: another
     session's `variables`, to share its state.  threads: threads of a kernel, None for as many
     as pay.  check_numerics: watch every value, and fail at the first NaN, or infinity made of
-    finite values.  rewrites: classes of rewrites that are applied.
+    finite values.  rewrites: classes of rewrites that are applied.  memory_budget: the most bytes
+    that `memory` may predict for a run: values are computed again where they are needed, with the
+    same bits, instead of being kept; PlanError says the smallest budget where that is not enough.
 
     Usable from many threads: runs that write variables, or draw random numbers, follow each
     other; others run beside them on the state they found.  A run that fails changes nothing.
@@ -78,7 +81,10 @@ class Session:
                 raise FeedTypeError(
                     "no graph is given", expected="a Graph", found=repr(graph)[:200]
                 )
-            check_options(device, target, threads, rewrites, memory_budget)
+            check_options(
+                device, target, threads, rewrites, memory_budget, check_numerics
+            )
+            require_known(rewrites, "Session(rewrites=…)")
             if variables is not None and not isinstance(variables, Variables):
                 raise FeedTypeError(
                     "these are no variables of a session",
@@ -94,6 +100,7 @@ class Session:
         self._threads = int(threads or usable_cores())
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
+        self._budget = None if memory_budget is None else int(memory_budget)
         self._engines: Recent[Prepared, Engine] = Recent(STRUCTURES)
         # Replaced when it is set: later runs are not cancelled.
         self._cancel = threading.Event()
@@ -250,8 +257,9 @@ class Session:
             engine = Interpreter(self.graph, prepared, pool, check_numbers)
         else:
             engine = planned(
-                self.graph, prepared, pool, self._rewrites, self._threads, self._scratch
-            )
+                self.graph, prepared, pool, self._rewrites, self._threads, self._scratch,
+                self._budget,
+            )  # fmt: skip
         for name in {*engine.reads, *engine.writes}:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine

@@ -28,6 +28,7 @@ class Compiled:
         rewrites: Collection[str] = ("exact",),
         threads: int = 1,
         run_number: int = 0,
+        budget: int | None = None,
     ) -> None:
         self.graph = graph
         self.fetches = [f.id for f in fetches]
@@ -37,8 +38,9 @@ class Compiled:
         self.run_number = run_number
         types = {v: graph.types[v] for v in self.feeds}
         self.structure: Structure = structure(
-            graph, self.fetches, self.effects, types, rewrites=rewrites, threads=threads
-        )
+            graph, self.fetches, self.effects, types, rewrites=rewrites, threads=threads,
+            budget=budget,
+        )  # fmt: skip
         self.inputs = [self.input(source.kind, source.original) for source in self.sources]
         self.plan: Plan = self.structure.plan([a.shape for a in self.inputs])
 

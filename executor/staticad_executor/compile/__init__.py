@@ -20,7 +20,8 @@ from ..devices.numpy import NumpyDevice
 from ..plan import Plan
 from ..program import Program, Source
 from .assign import assign
-from .bind import Pending, bind, pending
+from .bind import Bound, Pending, bind, pending
+from .budget import within
 from .cut import Segment, cut
 from .emit import emit
 from .group import Grouped, group
@@ -37,7 +38,8 @@ ONCE = STAGES[:5]
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """What is the same for all sizes.  runs counts how often each stage has run for it."""
+    """What is the same for all sizes.  runs counts how often each stage has run for it.
+    budget: the bytes that a plan may need, with what it is given and hands out."""
 
     grouped: Grouped
     waiting: Pending
@@ -45,6 +47,7 @@ class Structure:
     report: Report
     python_scalars: bool
     runs: Counter[str]
+    budget: int | None = None
 
     @property
     def program(self) -> Program:
@@ -74,15 +77,23 @@ class Structure:
     def plan(self, source_shapes: Sequence[tuple[int, ...]]) -> Plan:
         """The plan for sources of these shapes.
 
-        Raises PlanError where sizes do not go together, and what inference raises.
+        Raises PlanError where sizes do not go together, or the budget is too small, and what
+        inference raises.
         """
         with collection_paused():
             bound = bind(self.grouped, self.waiting, source_shapes)
-            assigned = assign(bound, self.python_scalars)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
-            return emit(assigned, self.threads, self._notes())
+            plan = self._finish(bound)
+            if self.budget is None:
+                return plan
+            return within(plan, bound, source_shapes, self.budget, self._finish)
 
-    def _notes(self) -> list[str]:
+    def _finish(self, bound: Bound) -> Plan:
+        """The plan of a bound program."""
+        assigned = assign(bound, self.python_scalars)
+        return emit(assigned, self.threads, self._notes(bound.grouped.notes))
+
+    def _notes(self, more: Sequence[str]) -> list[str]:
         """What `explain` says before the steps."""
         graph = self.program.graph
         sources = [
@@ -92,7 +103,7 @@ class Structure:
         return [
             "sources: " + (", ".join(sources) or "none"),
             "rewrites: " + (", ".join(self.report.lines()) or "none"),
-            *self.grouped.notes,
+            *more,
             "stages: "
             + ", ".join(f"{stage.__name__} {self.runs[stage.__name__]}" for stage in STAGES),
         ]
@@ -115,9 +126,10 @@ def structure(
     devices: Mapping[str, Device] | None = None,
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
+    budget: int | None = None,
 ) -> Structure:
     """What `prepare` makes where no size depends on data; else it raises PlanError."""
-    made = prepare(graph, fetches, effects, feeds, devices, rewrites, threads)
+    made = prepare(graph, fetches, effects, feeds, devices, rewrites, threads, budget)
     if isinstance(made, Chain):
         raise PlanError(
             "sizes are found while it runs",
@@ -136,9 +148,10 @@ def prepare(
     devices: Mapping[str, Device] | None = None,
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
+    budget: int | None = None,
 ) -> Structure | Chain:
     """The first five stages for fetched values, effects (node indices) and fed values; where a
-    size depends on data, the last three of them for each segment.
+    size depends on data, the last three of them for each segment.  budget: see `Structure`.
 
     Raises PlanError for what is not fed and for unknown rewrites.
     """
@@ -149,12 +162,14 @@ def prepare(
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
-            return _structure(program, devices, threads, report, rewrites)
+            return _structure(program, devices, threads, report, rewrites, budget)
         segments = cut(program)
         return Chain(
             program,
             segments,
-            tuple(_structure(s.program, devices, threads, report, rewrites) for s in segments),
+            tuple(
+                _structure(s.program, devices, threads, report, rewrites, budget) for s in segments
+            ),
         )
 
 
@@ -164,11 +179,12 @@ def _structure(
     threads: int,
     report: Report,
     rewrites: Collection[str],
+    budget: int | None,
 ) -> Structure:
     grouped = order(group(place(program, devices)))
     runs = Counter(stage.__name__ for stage in ONCE)
     scalars = is_chosen("python_scalars", SWITCHES["python_scalars"], rewrites)
-    return Structure(grouped, pending(program), threads, report, scalars, runs)
+    return Structure(grouped, pending(program), threads, report, scalars, runs, budget)
 
 
 __all__ = [

@@ -17,18 +17,21 @@ from staticad_schema.ops.contract import matmul_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions, spatial
+from .temporaries import temporary_bytes
 
 Function = Callable[..., Any]
+MEANING = "meaning"
 
 
 class Kernel(NamedTuple):
     """function: called with the operands and then the outputs.  contiguous: whether the
     operands have to be contiguous, so that the order of reduction follows from the shape.
-    algorithm: what to call it in `explain`."""
+    algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs."""
 
     function: Function
     contiguous: bool
     algorithm: str
+    temporary_bytes: int = 0
 
 
 def kernel(
@@ -38,6 +41,17 @@ def kernel(
     outputs: Sequence[TensorType],
 ) -> Kernel:
     """The kernel of a node with static types and bound attributes."""
+    made = _kernel(op, attributes, operands, outputs)
+    taken = temporary_bytes(op, attributes, operands, outputs, made.algorithm == MEANING)
+    return made._replace(temporary_bytes=taken) if taken else made
+
+
+def _kernel(
+    op: str,
+    attributes: Mapping[str, Any],
+    operands: Sequence[TensorType],
+    outputs: Sequence[TensorType],
+) -> Kernel:
     if not any(t.dtype in WIDENED for t in operands) or not OPS[op].widen:
         of_networks = nn.MAKERS.get(op) or spatial.MAKERS.get(op)
         if of_networks is not None:
@@ -59,7 +73,7 @@ def by_meaning(op: str, attributes: Mapping[str, Any], outputs: Sequence[TensorT
         for out, result in zip(arrays[len(operands) :], results, strict=True):
             np.copyto(out, result)
 
-    return Kernel(run, False, "meaning")
+    return Kernel(run, False, MEANING)
 
 
 def copy_kernel() -> Kernel:

@@ -1,0 +1,208 @@
+"""Plans under a budget of memory: the same bits from less of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import staticad as sad
+from staticad_executor.compile.bind import bind, pending
+from staticad_executor.compile.budget import given_bytes
+from staticad_executor.compile.draft import Draft
+from staticad_executor.compile.lifetimes import Lifetimes
+from staticad_executor.compile.recompute import closure, lower
+from staticad_executor.compile.repeat import repeated
+
+from ..mistakes import check_parts
+from .planning import Compiled, same_bits
+from .random_graphs import programs
+
+RANDOM = settings(suppress_health_check=list(HealthCheck), deadline=None)
+F32 = np.float32
+
+
+def lives(compiled: Compiled) -> tuple[Lifetimes, list[tuple[int, ...]]]:
+    shapes = [a.shape for a in compiled.inputs]
+    structure = compiled.structure
+    draft = Draft(bind(structure.grouped, structure.waiting, shapes))
+    draft.write()
+    return Lifetimes(draft), shapes
+
+
+def check_repeated(compiled: Compiled, lifetimes: Lifetimes, shapes: Any) -> None:
+    """What is computed with repeats has the naive bits."""
+    grouped = repeated(lifetimes, ())
+    compiled.plan = compiled.structure._finish(bind(grouped, pending(grouped.program), shapes))
+    compiled.check()
+
+
+def repeat_all(lifetimes: Lifetimes, deep: bool) -> int:
+    """Compute every value again before every use but the next one, wherever that can be."""
+    count = 0
+    for value in list(lifetimes.size):
+        for time in list(lifetimes.uses[value]):
+            at = lifetimes.index(time) - 1
+            if at < 0 or not lifetimes.movable(lifetimes.home[value]):
+                continue
+            if lifetimes.waits(value, lifetimes.keys[at]) != time or not lifetimes.size[value]:
+                continue
+            found = closure(lifetimes, value, time, at, deep)
+            if found is not None:
+                lifetimes.repeat(found.time, found.again, found.kept)
+                count += 1
+    return count
+
+
+@RANDOM
+@given(programs(size=25), st.booleans(), st.booleans())
+def test_repeated_values_change_no_bit(case: Any, deep: bool, small: bool) -> None:
+    graph, fetches, feeds = case
+    compiled = Compiled(graph, fetches, feeds)
+    lifetimes, shapes = lives(compiled)
+    if small:
+        lower(lifetimes, 0)
+    else:
+        repeat_all(lifetimes, deep)
+    check_repeated(compiled, lifetimes, shapes)
+
+
+@RANDOM
+@given(programs(size=25), st.floats(0, 1))
+def test_a_budget_is_kept_or_the_error_says_what_is_possible(case: Any, share: float) -> None:
+    graph, fetches, feeds = case
+    compiled = Compiled(graph, fetches, feeds)
+    lifetimes, _ = lives(compiled)
+    most = given_bytes(lifetimes.draft.bound) + compiled.plan.peak_bytes
+    budget = max(1, int(share * most))
+    error = None
+    try:
+        within = Compiled(graph, fetches, feeds, budget=budget)
+    except sad.PlanError as raised:
+        error = raised
+    if error is not None:
+        least = smallest(error)
+        assert budget < least <= most
+        budget = least
+        within = Compiled(graph, fetches, feeds, budget=budget)
+    within.check()
+    assert given_bytes(lifetimes.draft.bound) + within.plan.peak_bytes <= budget
+
+
+def smallest(error: sad.PlanError) -> int:
+    """The smallest budget, as an error tells it."""
+    return int(str(error.expected).split()[2].replace(",", ""))
+
+
+def network(depth: int = 6, width: int = 64) -> tuple[Any, list[Any], Any]:
+    """A step of training with dropout, in which the activations take most of the memory."""
+    with sad.Graph(seed=3) as graph:
+        x = sad.placeholder("float32", ("n", width), name="x")
+        hidden = x
+        for k in range(depth):
+            with sad.scope(f"layer{k}"):
+                hidden = sad.nn.dense(hidden, width, activation=sad.nn.gelu)
+                hidden = sad.nn.dropout(hidden, 0.1)
+        loss = sad.mean(sad.square(hidden), name="loss")
+        train = sad.optimizers.Adam(1e-2).minimize(loss)
+    return graph, [loss, train], x
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_training_within_a_budget_has_the_same_bits(threads: int) -> None:
+    graph, fetches, x = network()
+    data = np.random.default_rng(0).standard_normal((512, 64)).astype(F32)
+    free = sad.Session(graph, threads=threads)
+    need = free.memory(fetches, {"n": 512})
+    budget = need.peak_bytes - need.scratch_bytes // 3
+    tight = sad.Session(graph, threads=threads, memory_budget=budget)
+    assert tight.memory(fetches, {"n": 512}).peak_bytes <= budget
+    for _ in range(3):
+        a, b = free.run(fetches, {x: data})[0], tight.run(fetches, {x: data})[0]
+        assert a.tobytes() == b.tobytes()
+    for name in graph.variables:
+        assert free.variables[name].tobytes() == tight.variables[name].tobytes()
+
+
+def test_random_numbers_are_drawn_again_not_anew() -> None:
+    with sad.Graph(seed=1) as graph:
+        x = sad.placeholder("float32", (64, 64), name="x")
+        noise = sad.random.normal((64, 64))
+        y = sad.matmul(noise, x)
+        for _ in range(6):
+            y = sad.tanh(y @ x)
+        result = sad.sum(y * noise)
+    feeds = {x: np.eye(64, dtype=F32)}
+    compiled = Compiled(graph, [result], feeds, run_number=5)
+    lifetimes, shapes = lives(compiled)
+    assert repeat_all(lifetimes, True)
+    check_repeated(compiled, lifetimes, shapes)
+    ops = [n.op for n in compiled.plan.graph.nodes]
+    assert ops.count("random_bits") == 2
+
+
+def test_what_acts_outside_happens_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (64, 64), name="x")
+        first = sad.print_(sad.exp(x @ x), "seen")
+        y = first
+        for _ in range(6):
+            y = sad.tanh(y @ x)
+        result = sad.sum(y * first)
+    compiled = Compiled(graph, [result], {x: np.eye(64, dtype=F32)})
+    expected = compiled.expected()
+    capsys.readouterr()
+    lifetimes, shapes = lives(compiled)
+    repeat_all(lifetimes, True)
+    grouped = repeated(lifetimes, ())
+    compiled.plan = compiled.structure._finish(bind(grouped, pending(grouped.program), shapes))
+    (found,) = compiled.run()
+    assert same_bits(found, expected[0])
+    assert capsys.readouterr().out.count("seen") == 1
+
+
+def test_explain_tells_what_is_computed_again() -> None:
+    graph, fetches, _ = network()
+    need = sad.Session(graph).memory(fetches, {"n": 512})
+    budget = need.peak_bytes - need.scratch_bytes // 3
+    text = sad.Session(graph, memory_budget=budget).explain(fetches, {"n": 512})
+    assert f"memory budget {budget:,}: " in text
+    assert "% more work" in text
+    assert "  again: layer0/" in text
+    assert "again" not in sad.Session(graph, memory_budget=1 << 40).explain(fetches, {"n": 512})
+
+
+def test_too_small_a_budget_says_what_would_do() -> None:
+    graph, fetches, x = network()
+    session = sad.Session(graph, memory_budget=300_000)
+    with pytest.raises(sad.PlanError) as raised:
+        session.run(fetches, {x: np.zeros((512, 64), F32)})
+    check_parts(raised.value, network)
+    assert "memory_budget=300,000" in str(raised.value)
+    assert "float32[512, 64] of 131,072 bytes" in str(raised.value)
+    least = smallest(raised.value)
+    enough = sad.Session(graph, memory_budget=least)
+    assert enough.memory(fetches, {"n": 512}).peak_bytes <= least
+    # Fewer rows fit.
+    assert np.isfinite(session.run(fetches[0], {x: np.zeros((2, 64), F32)}))
+
+
+def test_a_plan_within_its_budget_is_the_plan_without_one() -> None:
+    graph, fetches, _ = network(2)
+    session = sad.Session(graph)
+    need = session.memory(fetches, {"n": 64}).peak_bytes
+    same = sad.Session(graph, memory_budget=need)
+    assert same.explain(fetches, {"n": 64}) == session.explain(fetches, {"n": 64})
+
+
+def test_plans_under_a_budget_are_always_the_same() -> None:
+    graph, fetches, _ = network()
+    need = sad.Session(graph).memory(fetches, {"n": 512})
+    budget = need.peak_bytes - need.scratch_bytes // 3
+    first, second = (
+        sad.Session(graph, memory_budget=budget).explain(fetches, {"n": 512}) for _ in range(2)
+    )
+    assert first == second
