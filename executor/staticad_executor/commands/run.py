@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from staticad_schema.codec import load
-from staticad_schema.declarations import Signature
-from staticad_schema.errors import FormatError, PlanError, UnknownFetchError, near_miss, shown
+from staticad_schema.errors import PlanError, shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array
 
-from ..feeds import fed_value
-from ..fetches import find
 from ..session import Session
-from . import arrays
+from . import arrays, asked
+from .asked import Asked
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,25 +27,7 @@ def add_parser(subparsers: Any) -> None:
         description="Run a graph. Without --output, prints name, dtype, shape and value.",
     )
     parser.add_argument("file", type=Path, help="the graph's .sad file")
-    parser.add_argument(
-        "--feed",
-        action="append",
-        default=[],
-        type=_feed,
-        metavar="NAME=FILE",
-        help="a .npy file, a .npz file (its entry NAME, or FILE:ENTRY); "
-        "or FILE.npz alone for all its entries",
-    )
-    parser.add_argument(
-        "--fetch",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="what to compute, also an effect; by default the signature's outputs",
-    )
-    parser.add_argument(
-        "--signature", metavar="NAME", help="names are its keys; its effects are run"
-    )
+    asked.add_arguments(parser)
     parser.add_argument(
         "--steps",
         type=_positive,
@@ -71,24 +50,16 @@ def add_parser(subparsers: Any) -> None:
 def execute(options: argparse.Namespace) -> None:
     """Run the graph.  Raises StaticadError, OSError; SystemExit for a wrong command line."""
     graph: Graph = load(options.file)
-    signature = _signature(graph, options.signature)
-    feeds = _feeds(graph, signature, options)
-    names = options.fetch or (list(signature.outputs) if signature is not None else [])
-    effects = list(signature.effects) if signature is not None else []
-    if not names and not effects:
-        known = ", ".join(graph.signatures)
-        options.refuse(
-            "nothing is fetched: give --fetch NAME, or --signature NAME"
-            + (f" (signatures: {known})" if known else "")
-        )
-    handles = {name: _fetch(graph, signature, name) for name in names}
+    wanted = Asked(graph, options)
     with Session(graph, device=options.device) as session:
         if options.checkpoint is not None:
             session.restore(options.checkpoint)
-        fetches = [list(handles.values()), [graph.effect(index) for index in effects]]
-        results = _steps(session, graph, fetches, feeds, options.steps)
+        fetches = [list(wanted.handles.values()), [graph.effect(index) for index in wanted.effects]]
+        results = _steps(session, graph, fetches, wanted.feeds, options.steps)
         fetched = {
-            name: value for name, value in zip(handles, results, strict=True) if value is not None
+            name: value
+            for name, value in zip(wanted.handles, results, strict=True)
+            if value is not None
         }
         if options.output is not None:
             arrays.save(options.output, fetched)
@@ -135,110 +106,6 @@ def _stacked(rows: list[Array | None]) -> Array | None:
             found=" and ".join(map(str, sorted(shapes)[:3])),
         )
     return np.stack(arrays)
-
-
-def _signature(graph: Graph, name: str | None) -> Signature | None:
-    if name is None:
-        return None
-    found = graph.signatures.get(name)
-    if found is None:
-        raise UnknownFetchError(
-            f"no signature {name!r}",
-            asked="run --signature",
-            expected=", ".join(map(repr, graph.signatures)) or "none: the graph has no signature",
-            found=repr(name),
-            hint=near_miss(name, graph.signatures),
-        )
-    return found
-
-
-def _fetch(graph: Graph, signature: Signature | None, name: str) -> Any:
-    """The handle or effect of a name: the signature's key, or the graph's."""
-    if signature is not None and name in signature.outputs:
-        return graph.handle(signature.outputs[name])
-    with _keys("an output", signature.outputs if signature is not None else {}, name):
-        value, index = find(graph, name, "--fetch")
-    return graph.effect(index) if value is None else graph.handle(value)
-
-
-def _fed(graph: Graph, signature: Signature | None, name: str) -> int:
-    if signature is not None and name in signature.inputs:
-        return signature.inputs[name]
-    with _keys("an input", signature.inputs if signature is not None else {}, name):
-        return fed_value(graph, name)
-
-
-@contextmanager
-def _keys(side: str, known: Mapping[str, int], name: str) -> Iterator[None]:
-    """While this is open, an unknown name is compared with a signature's keys too."""
-    try:
-        yield
-    except UnknownFetchError as error:
-        if known:
-            keys = ", ".join(map(repr, known))
-            error.expected = f"{side} of the signature ({keys}), or a name in the graph"
-            error.hint = near_miss(name, known) or error.hint
-        raise
-
-
-def _feeds(
-    graph: Graph, signature: Signature | None, options: argparse.Namespace
-) -> dict[int, Array]:
-    """The arrays to feed, by value id."""
-    feeds: dict[int, Array] = {}
-    for text in options.feed:
-        for name, array in _named_arrays(graph, signature, text).items():
-            value = _fed(graph, signature, name)
-            if value in feeds:
-                options.refuse(f"argument --feed: {name!r} is fed twice, by {text!r} again")
-            feeds[value] = arrays.as_declared(array, graph.types[value].dtype)
-    return feeds
-
-
-def _named_arrays(graph: Graph, signature: Signature | None, text: str) -> dict[str, Array]:
-    """What one --feed means."""
-    if "=" not in text:
-        return arrays.load_npz(Path(text))
-    name, file = _split(graph, signature, text)
-    path = Path(file)
-    entry = name
-    if path.suffix != ".npz" and ".npz:" in file and not path.exists():
-        head, _, entry = file.rpartition(":")
-        path = Path(head)
-    if path.suffix != ".npz":
-        return {name: arrays.load_npy(path)}
-    entries = arrays.load_npz(path)
-    if entry == name and entry not in entries and len(entries) == 1:
-        return {name: next(iter(entries.values()))}
-    if entry not in entries:
-        raise FormatError(
-            f"no entry {entry!r}",
-            asked=path.name,
-            expected=", ".join(map(repr, entries)) or "some entry",
-            found=repr(entry),
-            hint=near_miss(entry, entries),
-        )
-    return {name: entries[entry]}
-
-
-def _split(graph: Graph, signature: Signature | None, text: str) -> tuple[str, str]:
-    """Name and file: both may contain "=", so the first place where the name is known."""
-    at = text.index("=")
-    first = at
-    while at >= 0:
-        name = text[:at]
-        if graph.has_name(name) or (signature is not None and name in signature.inputs):
-            return name, text[at + 1 :]
-        at = text.find("=", at + 1)
-    return text[:first], text[first + 1 :]
-
-
-def _feed(text: str) -> str:
-    if "=" not in text and Path(text).suffix != ".npz":
-        raise argparse.ArgumentTypeError(
-            f"a feed without a name: expected NAME=FILE, or FILE.npz, found {text!r}"
-        )
-    return text
 
 
 def _positive(text: str) -> int:

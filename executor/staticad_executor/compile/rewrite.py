@@ -43,11 +43,16 @@ MAX_DEPTH = 8
 
 
 class Report:
-    """What rewriting did: how often each rule applied, and rules that failed."""
+    """What rewriting did: how often each rule applied, and rules that failed.
 
-    def __init__(self) -> None:
+    events: if they are traced, which rule was applied to which node, in order; also where a rule
+    around it failed later.
+    """
+
+    def __init__(self, traced: bool = False) -> None:
         self.applied: Counter[str] = Counter()
         self.failed: list[str] = []
+        self.events: list[tuple[str, Node]] | None = [] if traced else None
 
     def lines(self) -> list[str]:
         """One line a rule."""
@@ -59,38 +64,50 @@ def rewrite(
     chosen: Collection[str] = DEFAULT,
     claimed: Collection[str] = (),
     report: Report | None = None,
+    limit: int | None = None,
 ) -> Program:
     """The program after all chosen rewrites; itself if none applies.
 
     chosen: kinds and names of rules, "-name" to leave one out.  claimed: ops that the devices
-    run although they could be expanded.  Raises PlanError for an unknown choice.
+    run although they could be expanded.  limit: so many applications of rules are made, and no
+    more.  Raises PlanError for an unknown choice.
     """
-    wrong = unknown_choice(chosen)
-    if wrong is not None:
-        raise PlanError(
-            f"no rewrite {wrong!r}",
-            asked="rewrites",
-            expected="exact, stable, fast or a rule's name, with - to leave it out",
-            found=repr(wrong),
-            hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES]),
-        )
+    require_known(chosen, "rewrites")
     report = report or Report()
-    program = pruned(_Walk(expand(program, claimed), chosen, report).run())
+    program = pruned(_Walk(expand(program, claimed), chosen, report, limit).run())
     if program.finds and not any(node.op in FINDERS for node in program.graph.nodes):
         return replace(program, finds=False)
     return program
 
 
+def require_known(chosen: Collection[str], asked: str) -> None:
+    """Raises PlanError for an entry of a choice that names neither a class nor a rule."""
+    wrong = unknown_choice(chosen)
+    if wrong is not None:
+        raise PlanError(
+            f"no rewrite {wrong!r}: unknown class of rewrites, or rule",
+            asked=asked,
+            expected="exact, stable, fast or a rule's name, with - to leave it out",
+            found=repr(wrong),
+            hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES]),
+        )
+
+
 class _Walk:
     """The rewritten program under construction; what rules see of it."""
 
-    def __init__(self, program: Program, chosen: Collection[str], report: Report) -> None:
+    def __init__(
+        self, program: Program, chosen: Collection[str], report: Report, limit: int | None
+    ) -> None:
         self.program = program
         self.table: Mapping[str, tuple[Rule, ...]] = rules_by_op(chosen)
         self.elementwise = {name for name, op in OPS.items() if op.elementwise}
         self.folds = is_chosen("fold", "exact", chosen)
         self.merges = is_chosen("merge", "exact", chosen)
         self.report = report
+        self.left = limit
+        # Whether no more rules may be applied.
+        self.ended = limit == 0
         self.out = empty_like(program.graph)
         self.known: dict[Hashable, int] = {}
         self.budget = Budget()
@@ -100,13 +117,18 @@ class _Walk:
         self.sizes: dict[str, Size] = {}
         self.told = symbols_in(tuple(program.graph.types[s.value].shape for s in program.sources))
 
-    def applied(self, name: str) -> None:
-        """Note that a rewrite applied."""
+    def applied(self, name: str, node: Node) -> None:
+        """Note that a rewrite applied to a node."""
         self.report.applied[name] += 1
         self.changed = True
+        if self.report.events is not None:
+            self.report.events.append((name, node))
+        if self.left is not None:
+            self.left -= 1
+            self.ended = self.left <= 0
 
     def run(self) -> Program:
-        if not (self.table or self.folds or self.merges):
+        if self.ended or not (self.table or self.folds or self.merges):
             return self.program
         graph, out = self.program.graph, self.out
         values: list[int] = []
@@ -151,6 +173,8 @@ class _Walk:
 
     def rewritten(self, node: Node) -> int:
         """The value of a pure node with one output, after rules, folding and merging."""
+        if self.ended:
+            return self.merged(node)
         rules = self.table.get(node.op, ())
         shape = node.types[0].shape
         if shape and rules and node.op in self.elementwise and not settled(self, node):
@@ -159,6 +183,8 @@ class _Walk:
             value = self.attempt(entry, node)
             if value is not None:
                 return value
+            if self.ended:
+                return self.merged(node)
         constant = self.fold(node) if self.folds else None
         return self.merged(node if constant is None else constant)
 
@@ -168,9 +194,11 @@ class _Walk:
         nodes, types = len(out.nodes), len(out.types)
         try:
             value = entry.apply(self, node)
-            if value is None or out.types[value] == node.types[0]:
-                if value is not None:
-                    self.applied(entry.name)
+            if value is None:
+                return None
+            # Where the last application that may be made was one within, this one is undone.
+            if out.types[value] == node.types[0] and not self.ended:
+                self.applied(entry.name, node)
                 return value
         except (StaticadError, ArithmeticError, LookupError, TypeError, ValueError) as error:
             first = str(error).partition("\n")[0]
@@ -202,7 +230,7 @@ class _Walk:
         arrays = folded(node, operands)
         if arrays is None:
             return None
-        self.applied("fold")
+        self.applied("fold", node)
         return node._replace(op="constant", inputs=(), attributes={"value": arrays[0]}, after=())
 
     def operand(self, value: int) -> np.ndarray[Any, Any] | None:
@@ -216,10 +244,10 @@ class _Walk:
 
     def merged(self, node: Node) -> int:
         """The first output of an equal node that is there already, else of the node appended."""
-        key = node_key(node) if self.merges else None
+        key = node_key(node) if self.merges and not self.ended else None
         found = self.known.get(key)
         if found is not None:
-            self.applied("merge")
+            self.applied("merge", node)
             return found
         out = self.out
         start = len(out.types)
@@ -234,14 +262,15 @@ class _Walk:
         others = {
             k: v for k, v in node.attributes.items() if k not in node.definition.run_time_sizes
         }
-        folded = self.found_before(node) if self.folds and self.told.isdisjoint(own) else None
+        free = self.told.isdisjoint(own) and not self.ended
+        folded = self.found_before(node) if self.folds and free else None
         if folded is not None:
             return folded
         key = "finder", node_key(node._replace(attributes=others))
-        start = self.known.get(key) if self.merges and self.told.isdisjoint(own) else None
+        start = self.known.get(key) if self.merges and free else None
         if start is not None:
             twin = self.out.nodes[self.out.producers[start]]
-            self.applied("merge")
+            self.applied("merge", node)
             self.sizes.update(zip(own, map(symbol, twin.finds), strict=True))
             return start
         start = len(self.out.types)
@@ -262,7 +291,7 @@ class _Walk:
             return None
         if not may_be_kept(sum(array.nbytes for array in outputs), arrays):
             return None
-        self.applied("fold")
+        self.applied("fold", node)
         self.sizes |= sizes
         first = len(self.out.types)
         for array in kept(outputs):

@@ -24,7 +24,7 @@ def place(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Func
     bounds = [slice(*triple) for triple in attributes["slices"]]
     slices = [tuple(bounds[k * rank : (k + 1) * rank]) for k in range(len(operands))]
     # Views also of a 0-d array, of which an index without dots is an element.
-    indices = [(*index, ...) for index in slices]
+    indices: list[tuple[Any, ...]] = [(*index, ...) for index in slices]
     zero = np.zeros((), operands[0].dtype)
     gaps = _gaps(shape, slices)
 
@@ -37,8 +37,8 @@ def place(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Func
 
     def written(*arrays: Array) -> None:
         out = arrays[-1]
-        for index in gaps or ():
-            out[index] = 0
+        for gap in gaps or ():
+            out[gap] = 0
         for part, index in zip(arrays[:-1], indices, strict=True):
             # Not a copy: 0 + -0 is 0.
             np.add(zero, part, out[index])
