@@ -15,15 +15,30 @@ from .pointwise import same
 
 MAX_ORDER = 20
 _NODES = 48
+_FAR = 700.0
+"""From here on a power nears the end of the range."""
+
+
+def _power_over(x: Array) -> Array:
+    """exp(x) / x, also where the power overflows and the quotient does not."""
+    far = np.clip(x, _FAR, 2000.0)
+    half = np.exp(far / 2)
+    found: Array = np.where(x > _FAR, half * (half / far), np.exp(np.minimum(x, _FAR)) / x)
+    return found
 
 
 def _expi(x: Array, order: int) -> Array:
     from scipy import special
 
+    quotient = _power_over(x)
     if order:
-        return np.where(x == np.inf, x, np.exp(x) / x)
-    found: Array = special.expi(x)
-    return found
+        return quotient
+    # Where SciPy's overflows too early the asymptotic series (Abramowitz and Stegun, 5.1.51).
+    inverse = 1 / np.maximum(x, _FAR)
+    series = np.ones_like(inverse)
+    for k in reversed(range(1, 10)):
+        series = 1 + series * k * inverse
+    return np.where(x > _FAR, quotient * series, special.expi(x))
 
 
 def _expi_slope(x: Any, out: Any, *, order: int) -> Any:
@@ -59,10 +74,7 @@ def _exprel(x: Array, order: int) -> Array:
     from scipy import special
 
     if order == 0:
-        # The quotient is finite further than the power.
-        far = np.clip(x, 700.0, 2000.0)
-        half = np.exp(far / 2)
-        found: Array = np.where(x > 700, half * (half / far), special.exprel(x))
+        found: Array = np.where(x > _FAR, _power_over(x), special.exprel(x))
         return found
     # Positive terms near 0; beyond, the recurrence by parts loses nothing.
     reach = 10.0 + order

@@ -190,6 +190,13 @@ def test_functions_that_are_finite_further_than_their_factors() -> None:
     np.testing.assert_allclose(value, 2.318414698298644e306, rtol=1e-12)
     np.testing.assert_allclose(slope[0], value * (1 - 1 / 712), rtol=1e-12)
     assert 0 < hessian[0, 0] < slope[0]
+    for f, expected in (
+        (special.expi, 2.3216800841052115e306),
+        (special.i0, 2.4684110577627523e307),
+        (special.i1, 2.4666770135246153e307),
+        (lambda x: special.iv(3, x), 2.452848461896822e307),
+    ):
+        np.testing.assert_allclose(differentiated(f, 712.0)[0], expected, rtol=1e-12)
     assert differentiated(lambda x: special.iv(3, x), 1e-90)[0] == pytest.approx(1e-270 / 48)
     assert differentiated(lambda x: special.iv(200, x), 1e-3)[0] == 0
     assert differentiated(special.zeta, 1e300, 2.0)[0] == 0
