@@ -124,28 +124,37 @@ def _multiply_no_nan_scalar(d: Array, g: Array, out: Array) -> None:
         np.copyto(out, g)
 
 
-# From here on choosing by bit masks is faster than choosing element by element.
-MASKED_ELEMENTS = 2048
-_MASKS: dict[int, Any] = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
+# From here on fewer passes over the elements are worth more calls.
+MANY_ELEMENTS = 2048
+_WORDS: dict[int, tuple[DType, DType]] = {
+    4: (np.dtype(np.int32), np.dtype(np.uint32)),
+    8: (np.dtype(np.int64), np.dtype(np.uint64)),
+}
 
 
 def _where(condition: Array, x: Array, y: Array, out: Array) -> None:
-    word = _MASKS.get(out.dtype.itemsize) if out.size >= MASKED_ELEMENTS else None
-    if word is None or out.dtype.kind == "c":
+    words = _WORDS.get(out.dtype.itemsize) if out.size >= MANY_ELEMENTS else None
+    if words is None or out.dtype.kind == "c":
         np.copyto(out, y)
         np.copyto(out, x, where=condition)
         return
+    # By masks of bits: choosing element by element would wait for each condition.
+    word = words[0]
     chosen = out.view(word)
-    np.copyto(chosen, condition)
     if x.ndim == 0 and not x.view(word).any():
-        # y where the mask condition - 1 is all ones, zero bits elsewhere.
-        np.subtract(chosen, 1, chosen)
+        np.copyto(chosen, np.subtract(condition.view(np.int8), _ONE))
         np.bitwise_and(chosen, y.view(word), chosen)
         return
-    np.negative(chosen, chosen)
+    np.copyto(chosen, np.negative(condition.view(np.int8)))
+    if y.ndim == 0 and not y.view(word).any():
+        np.bitwise_and(chosen, x.view(word), chosen)
+        return
     difference = np.bitwise_xor(x.view(word), y.view(word))
     np.bitwise_and(chosen, difference, chosen)
     np.bitwise_xor(chosen, y.view(word), chosen)
+
+
+_ONE = np.int8(1)
 
 
 def _cast(x: Array, out: Array) -> None:
@@ -153,17 +162,30 @@ def _cast(x: Array, out: Array) -> None:
 
 
 def _sigmoid(x: Array, out: Array) -> None:
-    one = np.ones((), x.dtype)
-    small = np.empty(out.shape, x.dtype)
-    np.abs(x, small)
-    np.negative(small, small)
-    np.exp(small, small)
-    np.add(small, one, small)
-    # The exponential of the lower of x and 0: a choice by signs would wait for each of them.
-    top = np.empty(out.shape, x.dtype)
-    np.minimum(x, _ZEROS[x.dtype], out=top)
-    np.exp(top, top)
-    np.divide(top, small, out)
+    if out.size < MANY_ELEMENTS:
+        one = np.ones((), x.dtype)
+        small = np.empty(out.shape, x.dtype)
+        np.abs(x, small)
+        np.negative(small, small)
+        np.exp(small, small)
+        np.add(small, one, small)
+        top = np.empty(out.shape, x.dtype)
+        np.minimum(x, _ZEROS[x.dtype], out=top)
+        np.exp(top, top)
+        np.divide(top, small, out)
+        return
+    # The exponential of the lower of x and 0 is that of -|x|, or 1: one exponential is enough.
+    signed, unsigned = _WORDS[x.dtype.itemsize]
+    one, sign = _ONES[x.dtype], _SIGNS[x.dtype]
+    top = np.empty(out.shape, signed)
+    np.right_shift(x.view(signed), _SHIFTS[x.dtype], top)
+    np.bitwise_and(top, one.view(signed), top)
+    np.bitwise_xor(top, one.view(signed), top)
+    np.bitwise_or(x.view(unsigned), sign, out.view(unsigned))
+    np.exp(out, out)
+    np.maximum(out, top.view(x.dtype), out=top.view(x.dtype))
+    np.add(out, one, out)
+    np.divide(top.view(x.dtype), out, out)
 
 
 def _rsqrt(x: Array, out: Array) -> None:
@@ -183,23 +205,31 @@ def _tail(x: Array) -> Array:
 
 def _softplus(x: Array, out: Array) -> None:
     tail = _tail(x)
-    np.maximum(x, _ZEROS[x.dtype], out=out)
+    _maximum(x, _ZEROS[x.dtype], out)
     np.add(out, tail, out)
 
 
 def _log_sigmoid(x: Array, out: Array) -> None:
     tail = _tail(x)
-    np.minimum(x, _ZEROS[x.dtype], out=out)
+    _minimum(x, _ZEROS[x.dtype], out)
     np.subtract(out, tail, out)
 
 
-# NumPy wants the output of these two by keyword.
-def _maximum(x: Array, y: Array, out: Array) -> None:
-    np.maximum(x, y, out=out)
+def _limit(ufunc: Any) -> Function:
+    def run(x: Array, y: Array, out: Array) -> None:
+        if out.size >= MANY_ELEMENTS and not (x.ndim and y.ndim):
+            # NumPy compares with a scalar element by element, at thrice the time.
+            other = x if x.ndim else y
+            wide = np.empty_like(out) if np.may_share_memory(other, out) else out
+            wide.fill(y if x.ndim else x)
+            x, y = (x, wide) if x.ndim else (wide, y)
+        # NumPy wants this output by keyword.
+        ufunc(x, y, out=out)
+
+    return run
 
 
-def _minimum(x: Array, y: Array, out: Array) -> None:
-    np.minimum(x, y, out=out)
+_maximum, _minimum = _limit(np.maximum), _limit(np.minimum)
 
 
 def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
@@ -207,10 +237,13 @@ def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
 
 
 def _relu(x: Array, out: Array) -> None:
-    np.maximum(x, _ZEROS[x.dtype], out=out)
+    _maximum(x, _ZEROS[x.dtype], out)
 
 
 _ZEROS = {dtype: np.zeros((), dtype) for dtype in KINDS}
+_ONES = {dtype: np.ones((), dtype) for dtype in KINDS}
+_SHIFTS = {np.dtype(f"f{k}"): np.array(8 * k - 1, f"i{k}") for k in (4, 8)}
+_SIGNS = {np.dtype(f"f{k}"): np.array(1 << (8 * k - 1), f"u{k}") for k in (4, 8)}
 
 _SPECIAL: dict[str, Function] = {
     "multiply_no_nan": _multiply_no_nan,
