@@ -35,11 +35,30 @@ def _near_zero(x: Array, n: int, sign: float, value: Array) -> Array:
 def _jv(x: Array, n: int) -> Array:
     from scipy import special
 
+    size = np.abs(x)
+    value: Array = np.array((special.j0, special.j1)[n](size) if n < 2 else special.jv(n, size))
+    far = (size > max(25, n)) & np.isfinite(size)
     if n < 2:
-        value: Array = (special.j0, special.j1)[n](x)
+        # j0 and j1 round the phase; jv does not.
+        value[far] = special.jv(n, size[far])
     else:
-        value = _near_zero(x, n, -1.0, special.jv(n, x))
-    return np.where(np.isinf(x), 0.0, value)
+        value = _near_zero(size, n, -1.0, value)
+        # Before its asymptotic series jv rounds the phase, too; upwards the recurrence is stable.
+        between = far & (size < 25 + n**2)
+        value[between] = _recurrence(size[between], n)
+    value = np.where(np.isinf(x), 0.0, value)
+    return np.where(x < 0, -value, value) if n % 2 else value
+
+
+def _recurrence(x: Array, n: int) -> Array:
+    """J_n by J_0 and J_1, for x > n."""
+    from scipy import special
+
+    before, here = special.jv(0, x), special.jv(1, x)
+    for k in range(1, n):
+        before, here = here, 2 * k / x * here - before
+    found: Array = here
+    return found
 
 
 def _jv_slope(x: Any, out: Any, *, n: int) -> Any:

@@ -236,3 +236,20 @@ def test_infinite_elements_share_the_slope_of_a_log_of_a_sum(x: Any, expected: A
     np.testing.assert_array_equal(found[0], expected)
     np.testing.assert_array_equal(found[1], 0)
     assert found[2] == sum(expected)
+
+
+def test_bessel_functions_keep_their_phase_far_out() -> None:
+    # Beside extrema, where nothing but the function's own error is left.
+    for n, x, expected in (
+        (0, 1000001.1429619555, 0.0007978841048272577),
+        (1, 12345.673659569458, -0.0071809626069130805),
+        (7, 99.49542973867351, 0.08008825792054552),
+        (50, 494.62695360476465, -0.03596797471602081),
+        (50, 100000.80865093095, 0.0025231224780600287),
+    ):
+        for sign in (1.0, -1.0):
+            value, _, _ = differentiated(lambda x, n=n: special.jv(n, x), sign * x)
+            np.testing.assert_allclose(value, sign**n * expected, rtol=5e-15)
+    with sad.Graph() as graph:
+        y = special.j0(sad.constant(1e8, "float64"))
+    assert run(graph, [y])[0] == pytest.approx(3.206029534041208e-05, 1e-9)
