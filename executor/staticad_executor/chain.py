@@ -18,8 +18,9 @@ from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
 from staticad_schema.types import Array, nbytes
 
-from .compile import Chain, Plan, Program, Segment, prepare
+from .compile import Chain, Hoisted, Plan, Program, Segment, prepare
 from .engine import PLANS, Computed, Given, Known, Planner, Planning, Prepared, Shapes, Watch
+from .hoisting import HoistingPlanner
 from .memory import MemoryPrediction, predicted
 from .plan import MemoryUse, Step, workspace
 from .pool import BlockPool
@@ -49,6 +50,8 @@ def planned(
     given: list[Given] = [("feed", value) for value in prepared.fed]
     if isinstance(made, Chain):
         return ChainPlanner(graph, made, given, pool, scratch)
+    if isinstance(made, Hoisted):
+        return HoistingPlanner(graph, made, given, pool, scratch)
     return Planner(graph, made, given, pool, scratch)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import PlanError
@@ -25,6 +25,7 @@ from .budget import within
 from .cut import Segment, cut
 from .emit import emit
 from .group import Grouped, group
+from .hoist import hoist
 from .order import order
 from .place import place
 from .rewrite import DEFAULT, Report, rewrite
@@ -39,7 +40,8 @@ ONCE = STAGES[:5]
 @dataclass(frozen=True, eq=False)
 class Structure:
     """What is the same for all sizes.  runs counts how often each stage has run for it.
-    budget: the bytes that a plan may need, with what it is given and hands out."""
+    budget: the bytes that a plan may need, with what it is given and hands out.  about: what
+    `explain` says first."""
 
     grouped: Grouped
     waiting: Pending
@@ -48,6 +50,7 @@ class Structure:
     python_scalars: bool
     runs: Counter[str]
     budget: int | None = None
+    about: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -101,6 +104,7 @@ class Structure:
             for s in self.sources
         ]
         return [
+            *self.about,
             "sources: " + (", ".join(sources) or "none"),
             "rewrites: " + (", ".join(self.report.lines()) or "none"),
             *more,
@@ -118,6 +122,16 @@ class Chain:
     structures: tuple[Structure, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Hoisted:
+    """A program and its two parts, see `hoist`: first gives the `carried` values of the program."""
+
+    program: Program
+    first: Structure
+    rest: Structure
+    carried: tuple[int, ...]
+
+
 def structure(
     graph: Graph,
     fetches: Sequence[int],
@@ -128,16 +142,17 @@ def structure(
     threads: int = 1,
     budget: int | None = None,
 ) -> Structure:
-    """What `prepare` makes where no size depends on data; else it raises PlanError."""
+    """What `prepare` makes without hoisting; it raises PlanError where a size depends on data."""
+    rewrites = [*rewrites, "-hoist"]
     made = prepare(graph, fetches, effects, feeds, devices, rewrites, threads, budget)
-    if isinstance(made, Chain):
-        raise PlanError(
-            "sizes are found while it runs",
-            asked="structure",
-            expected="a program whose sizes follow from those of its sources",
-            found=f"{len(made.segments)} segments",
-        )
-    return made
+    if isinstance(made, Structure):
+        return made
+    raise PlanError(
+        "sizes are found while it runs",
+        asked="structure",
+        expected="a program whose sizes follow from those of its sources",
+        found="one that runs in segments",
+    )
 
 
 def prepare(
@@ -149,9 +164,10 @@ def prepare(
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
     budget: int | None = None,
-) -> Structure | Chain:
+) -> Structure | Chain | Hoisted:
     """The first five stages for fetched values, effects (node indices) and fed values; where a
-    size depends on data, the last three of them for each segment.  budget: see `Structure`.
+    size depends on data, the last three of them for each segment, and for both parts where values
+    are hoisted, which a budget rules out.  budget: see `Structure`.
 
     Raises PlanError for what is not fed and for unknown rewrites.
     """
@@ -162,7 +178,14 @@ def prepare(
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
-            return _structure(program, devices, threads, report, rewrites, budget)
+            may = budget is None and is_chosen("hoist", SWITCHES["hoist"], rewrites)
+            parts = hoist(program) if may else None
+            if parts is None:
+                return _structure(program, devices, threads, report, rewrites, budget)
+            first = _structure(parts.first, devices, threads, report, rewrites, None)
+            rest = _structure(parts.rest, devices, threads, report, rewrites, None)
+            about = ("hoisted: computed again when a variable has changed",)
+            return Hoisted(program, replace(first, about=about), rest, parts.carried)
         segments = cut(program)
         return Chain(
             program,
@@ -188,7 +211,7 @@ def _structure(
 
 
 __all__ = [
-    "ONCE", "STAGES", "Chain", "Plan", "Program", "Segment", "Source", "Structure",
+    "ONCE", "STAGES", "Chain", "Hoisted", "Plan", "Program", "Segment", "Source", "Structure",
     "cut", "prepare", "structure",
     "select", "rewrite", "place", "group", "order", "bind", "assign", "emit",
 ]  # fmt: skip

@@ -114,8 +114,11 @@ def is_chosen(name: str, kind: str, chosen: Collection[str]) -> bool:
     return (kind in chosen or name in chosen) and f"-{name}" not in chosen
 
 
-SWITCHES: Mapping[str, Kind] = {"fold": "exact", "merge": "exact", "python_scalars": "fast"}
-"""What can be chosen beside rules: folding, merging, and Python's floats in place of 0-d arrays."""
+SWITCHES: Mapping[str, Kind] = {
+    "fold": "exact", "merge": "exact", "hoist": "exact", "python_scalars": "fast",
+}  # fmt: skip
+"""What can be chosen beside rules: folding, merging, keeping from run to run what depends on
+variables only, and Python's floats in place of 0-d arrays."""
 
 
 def unknown_choice(chosen: Collection[str]) -> str | None:
