@@ -219,10 +219,9 @@ class ChainPlanner:
             worst, largest,
         )  # fmt: skip
 
-    def trim(self) -> None:
-        """Give back scratch memory."""
-        for part in self._parts:
-            part.planner.trim()
+    def trim(self) -> int:
+        """Give back scratch memory; its bytes."""
+        return sum(part.planner.trim() for part in self._parts)
 
 
 def _part(program: Program, segment: Segment, planner: Planner, takes: tuple[int, ...]) -> _Part:
@@ -256,7 +255,8 @@ def _part(program: Program, segment: Segment, planner: Planner, takes: tuple[int
         owners=segment.finders,
         speaks=False,
         build_workspace=lambda: workspace(chunks, [None] * count, [None]),
-        peak_bytes=0,
+        workspace_bytes=0,
+        temporary_bytes=0,
         slot_bytes=0,
         value_bytes=0,
         memory=(),

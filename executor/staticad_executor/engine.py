@@ -72,8 +72,8 @@ class Engine(Protocol):
         """Run once.  feeds in the order they were prepared for; nothing given is written."""
         ...
 
-    def trim(self) -> None:
-        """Give back scratch memory."""
+    def trim(self) -> int:
+        """Give back scratch memory; its bytes."""
         ...
 
 
@@ -209,10 +209,9 @@ class Planner:
             plan.output_types[boundary:], plan.peak_bytes, plan.memory,
         )  # fmt: skip
 
-    def trim(self) -> None:
-        """Give back scratch memory."""
-        for ready in self._plans.values():
-            ready.plan.trim()
+    def trim(self) -> int:
+        """Give back scratch memory; its bytes."""
+        return sum(ready.plan.trim() for ready in self._plans.values())
 
     def _make(self, shapes: Shapes) -> Ready:
         sizes = Sizes()
@@ -283,8 +282,9 @@ class Interpreter:
             array[...] = result.writes[name]
         return Computed(outputs, writes)
 
-    def trim(self) -> None:
+    def trim(self) -> int:
         """Nothing is kept."""
+        return 0
 
 
 def require_plans(engine: Engine, asked: str) -> Planning:

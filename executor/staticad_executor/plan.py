@@ -98,8 +98,10 @@ class Plan:
     output_types: of fetches, then writes.  prologue: (cell, cell looked at, how) of the views
     of what is given.  chunks: the calls, cut where cancelling is looked for.  owners: the
     node of each call.  speaks: whether calls act on the world outside, which they do in the
-    caller's context.  peak_bytes: the scratch of one run.  value_bytes: of all computed
-    values.  memory: the values that are live when it needs the most memory, the largest first.
+    caller's context.  workspace_bytes: the scratch of one run, which may be kept for the next.
+    temporary_bytes: what the hungriest call takes beyond that while it runs.  value_bytes: of all
+    computed values.  memory: the values that are live when it needs the most memory, the largest
+    first.
     """
 
     graph: Graph
@@ -111,7 +113,8 @@ class Plan:
     owners: tuple[int, ...]
     speaks: bool
     build_workspace: Callable[[], Workspace]
-    peak_bytes: int
+    workspace_bytes: int
+    temporary_bytes: int
     slot_bytes: int
     value_bytes: int
     memory: tuple[MemoryUse, ...]
@@ -206,13 +209,20 @@ class Plan:
         return node_failure(self.graph, index, error, types)
 
     @property
+    def peak_bytes(self) -> int:
+        """The scratch of one run, with what calls take beyond it."""
+        return self.workspace_bytes + self.temporary_bytes
+
+    @property
     def kept_bytes(self) -> int:
         """The scratch memory that is kept for further runs."""
-        return len(self.idle) * self.peak_bytes
+        return len(self.idle) * self.workspace_bytes
 
-    def trim(self) -> None:
-        """Give back the scratch memory of runs that are over."""
+    def trim(self) -> int:
+        """Give back the scratch memory of runs that are over; its bytes."""
+        freed = self.kept_bytes
         self.idle.clear()
+        return freed
 
     def explain(self) -> str:
         """The plan for readers: notes of the compiler, steps, memory.

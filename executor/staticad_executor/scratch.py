@@ -33,8 +33,8 @@ class Scratch:
             self._plans.pop(plan, None)
             self._plans[plan] = None
             plans = list(self._plans)
-            limit = max(KEPT_BYTES, 2 * max(p.peak_bytes for p in plans))
-            kept = plan.peak_bytes + sum(p.kept_bytes for p in plans if p is not plan)
+            limit = max(KEPT_BYTES, 2 * max(p.workspace_bytes for p in plans))
+            kept = plan.workspace_bytes + sum(p.kept_bytes for p in plans if p is not plan)
             for other in plans[:-1]:
                 if kept <= limit:
                     break

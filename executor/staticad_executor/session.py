@@ -220,7 +220,7 @@ class Session:
                 return rebuild(values)
             with store.writer:
                 if not engine.started:
-                    self.variables.ready_for_writer(engine.reads)
+                    self.variables.ready_for_writer(engine.reads, engine.writes)
                     engine.started = True
                 held = store.snapshot
                 number = held.run_number if number is None else number
@@ -394,9 +394,8 @@ class Session:
 
     def trim(self) -> int:
         """Give idle memory back to the operating system; the bytes that were given back."""
-        for engine in self._engines.values():
-            engine.trim()
-        return self._store.pool.trim()
+        freed = sum(engine.trim() for engine in self._engines.values())
+        return freed + self._store.pool.trim()
 
     def memory_in_use(self) -> int:
         """Bytes of the blocks that variables and results hold now; tiny arrays are not counted."""

@@ -17,7 +17,7 @@ from .feeds import convert
 from .fetches import own
 from .interpret import Observe, interpret
 from .selection import select
-from .state import Snapshot, Store, require_fit
+from .state import Layout, Snapshot, Store, require_fit
 
 
 class Variables(Mapping[str, Array]):
@@ -109,19 +109,35 @@ class Variables(Mapping[str, Array]):
                 snapshot = self.ready_for_writer(names)
         return snapshot
 
-    def ready_for_writer(self, names: tuple[str, ...]) -> Snapshot:
-        """The same for who holds the store's writer lock."""
+    def ready_for_writer(self, names: tuple[str, ...], writes: tuple[str, ...] = ()) -> Snapshot:
+        """The same for who holds the store's writer lock, and writes some of them next.
+
+        Those lie together, as what is written will: so their memory is what a later run needs.
+        """
         snapshot = self.store.snapshot
         missing = [name for name in names if name not in snapshot.arrays]
         if missing:
-            initial = self.initial(missing)
+            places = self._together([name for name in missing if name in writes])
+            initial = self.initial(missing, places)
             fresh = {k: array for k, array in initial.items() if k not in snapshot.arrays}
             snapshot = snapshot.with_arrays(fresh)
             self.store.snapshot = snapshot
         return snapshot
 
-    def initial(self, names: list[str]) -> dict[str, Array]:
-        """The initial values of variables and of those that they are computed from.
+    def _together(self, names: list[str]) -> dict[str, Array]:
+        """Memory for variables of static type."""
+        specs = self._graph.variable_specs
+        static = [name for name in names if specs[name].type.is_static]
+        types = [specs[name].type for name in static]
+        rank = {name: k for k, name in enumerate(specs)}
+        arrays = Layout(static, types, rank).allocate(self.store.pool)
+        return dict(zip(static, arrays, strict=True))
+
+    def initial(
+        self, names: list[str], places: Mapping[str, Array] | None = None
+    ) -> dict[str, Array]:
+        """The initial values of variables and of those that they are computed from, some of them
+        in the given places.
 
         They follow from the graph alone, whatever the variables have become meanwhile.
         Raises PlanError for one that needs a feed.
@@ -155,7 +171,9 @@ class Variables(Mapping[str, Array]):
                 self._graph, (spec.initial,), (), {}, found, 0, self._observe
             ).values
             require_fit(self._graph, name, array_type(value), "initial value of")
-            array = self.store.pool.empty(value.shape, value.dtype)
+            array = (places or {}).get(name)
+            if array is None:
+                array = self.store.pool.empty(value.shape, value.dtype)
             array[...] = value
             found[name] = array
             stack.pop()

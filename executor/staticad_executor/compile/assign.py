@@ -47,13 +47,16 @@ class Instruction(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Assigned:
-    """Instructions over cells.  slots: bytes of each slot.  live: bytes of scratch that are
+    """Instructions over cells.  slots: bytes of each slot.  offsets: where each is in the arena
+    of `arena_bytes`; slots of which one is free may overlap.  live: bytes of scratch that are
     live during each instruction.  value_bytes: of all values that are computed."""
 
     bound: Bound
     cells: list[Cell]
     instructions: list[Instruction]
     slots: list[int]
+    offsets: list[int]
+    arena_bytes: int
     live: list[int]
     value_bytes: int
     kinds: list[str]  # of each step
@@ -194,7 +197,10 @@ def _place(draft: Draft) -> Assigned:
             )
         )
         live.append(alive)
-    return Assigned(bound, cells, instructions, slots.sizes, live, value_bytes, kinds)
+    offsets, arena_bytes = slots.layout()
+    return Assigned(
+        bound, cells, instructions, slots.sizes, offsets, arena_bytes, live, value_bytes, kinds
+    )
 
 
 def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:

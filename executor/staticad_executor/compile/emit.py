@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.graph import Graph
-from staticad_schema.types import Array, TensorType, nbytes
+from staticad_schema.types import UINT8, Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.region import Region
 from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
 from ..pool import PAGE
@@ -52,15 +53,16 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
         else:
             picked = item.reads + item.writes
             pick = operator.itemgetter(*picked) if len(picked) > 1 else _pick(picked)
-            calls.append((chosen.function, pick))
             if isinstance(chosen, Elementwise):
+                calls.append((chosen.function, pick))
                 algorithms.append("ufunc" if chosen.native else "meaning")
             else:
+                calls.append((chosen.for_threads(threads), pick))
                 algorithms.append(chosen.algorithm)
         owners.append(item.nodes[0] if item.nodes else owners[-1] if owners else 0)
     prologue, fixed, views = _initial(cells)
     scratch = max((r.scratch_bytes for _, r in regions), default=0)
-    offsets, arena_bytes = _layout(assigned.slots)
+    offsets, arena_bytes = assigned.offsets, assigned.arena_bytes
     slot_cells = [(k, c) for k, c in enumerate(cells) if c.kind == "slot"]
     workers = max((r.threads for _, r in regions), default=0)
     chunks = _chunks(calls, assigned, cells)
@@ -89,8 +91,9 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
         owners=tuple(owners),
         speaks=bool(program.effects),
         build_workspace=build_workspace,
-        peak_bytes=arena_bytes + workers * scratch,
-        slot_bytes=sum(assigned.slots),
+        workspace_bytes=arena_bytes + workers * scratch,
+        temporary_bytes=max(map(_temporaries, assigned.instructions), default=0),
+        slot_bytes=arena_bytes,
         value_bytes=assigned.value_bytes,
         memory=_memory(assigned, graph),
         notes=tuple(notes),
@@ -160,19 +163,6 @@ def _initial(
     return prologue, arrays, views
 
 
-def _layout(slots: Sequence[int]) -> tuple[list[int], int]:
-    """The offset of each slot in the arena, and the arena's size."""
-    offsets: list[int] = [0] * len(slots)
-    at = 0
-    # Large slots first, so that they begin on pages.
-    for slot in sorted(range(len(slots)), key=lambda s: -slots[s]):
-        if slots[slot] >= PAGE:
-            at = (at + PAGE - 1) // PAGE * PAGE
-        offsets[slot] = at
-        at += slots[slot]
-    return offsets, at
-
-
 def _aligned_bytes(count: int) -> Array:
     """Page-aligned memory."""
     memory = np.empty(count + PAGE, np.uint8)
@@ -240,27 +230,42 @@ def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _temporaries(item: Instruction) -> int:
+    """What a call takes beyond scratch while it runs."""
+    return item.kernel.temporary_bytes if isinstance(item.kernel, Kernel) else 0
+
+
 def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     """The values that are live when the most scratch is in use, the largest first."""
     if not assigned.live:
         return ()
-    worst = max(range(len(assigned.live)), key=assigned.live.__getitem__)
+    items = assigned.instructions
+    taken = list(map(_temporaries, items))
+    worst = max(range(len(items)), key=lambda k: assigned.live[k] + taken[k])
     holder: dict[int, tuple[int, TensorType]] = {}
-    for item in assigned.instructions[: worst + 1]:
+    for item in items[: worst + 1]:
         for c, value in zip(item.writes, item.values, strict=True):
             cell = assigned.cells[c]
             if cell.kind == "slot":
                 holder[cell.at] = graph.producers[value], cell.type
-    used = set()
-    for item in assigned.instructions[worst:]:
+    used: set[int] = set()
+    written: set[int] = set()
+    for position, item in enumerate(items[worst:]):
         for c in item.reads:
-            cell = assigned.cells[c]
-            while cell.kind == "view":
-                cell = assigned.cells[cell.at]
-            if cell.kind == "slot":
-                used.add(cell.at)
+            kind, at = _place_of(assigned.cells, c)
+            if kind == "slot" and at not in written:
+                used.add(at)
+        own = {assigned.cells[c].at for c in item.writes if assigned.cells[c].kind == "slot"}
+        if position:
+            written |= own
+        else:
+            used |= own
     uses = []
     for slot, (index, type_) in holder.items():
         if slot in used:
             uses.append(memory_use(graph, index, type_))
+    if taken[worst]:
+        size = TensorType(UINT8, (taken[worst],))
+        within = memory_use(graph, items[worst].nodes[0], size)
+        uses.append(within._replace(op=f"temporaries of {within.op}"))
     return tuple(sorted(uses, key=lambda use: -use.nbytes))

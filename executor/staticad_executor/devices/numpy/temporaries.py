@@ -52,6 +52,13 @@ def _ordered(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> 
     return 8 * _elements(operands[0]) + nbytes(operands[0]) / 2
 
 
+def _placed(each: int) -> Estimate:
+    """The result, and so many bytes for each place that is added to."""
+    return lambda attributes, operands, outputs: (
+        _bytes(outputs) + each * max(map(_elements, operands[2:]), default=0)
+    )
+
+
 def _columns(image: int) -> Estimate:
     """A padded copy of the operand that windows move over, and columns of a part of it."""
 
@@ -72,6 +79,7 @@ _KERNELS: dict[str, Estimate] = {
     "log_softmax": _of_first(1),
     "normalize": _of_first(1),
     "max_pool": _times(0.5, 0),
+    "scatter_add": _placed(24),
     "unpool": _times(0, 3),
     "window_sum": _times(2, 1),
     "window_spread": _times(2, 0),
@@ -88,8 +96,10 @@ _MEANINGS: dict[str, Estimate] = {
     "lu": _times(1.2, 1),
     "norm": _of_first(1),
     "qr": _times(3.5, 1.75),
+    "polygamma": _of_first(5),
     "random_bits": _random_bits,
     "rfft": _transform,
+    "scatter_add": _placed(24),
     "sort": _times(0.25, 1),
     "svd": _times(3, 1.5),
     "top_k": _ordered,
