@@ -112,8 +112,7 @@ class HoistingPlanner:
             worst.peak_bytes + kept, worst.memory,
         )  # fmt: skip
 
-    def trim(self) -> None:
-        """Give back scratch memory, and what is kept."""
+    def trim(self) -> int:
+        """Give back scratch memory; its bytes.  What is kept returns to the pool."""
         self._kept = None
-        self._first.trim()
-        self._rest.trim()
+        return self._first.trim() + self._rest.trim()
