@@ -124,13 +124,13 @@ def _riemann(s: Array, order: int) -> Array:
     from scipy import special
 
     if order == 0:
-        found: Array = special.zeta(s)
-        return found
-    value = np.where(s == np.inf, 0.0, np.full_like(s, np.nan))
-    near = (s >= _LEFT) & (s <= _RIGHT)
-    far, left = (s > _RIGHT) & np.isfinite(s), (s < _LEFT) & np.isfinite(s)
+        value = np.array(special.zeta(s))
+    else:
+        value = np.where(s == np.inf, 0.0, np.full_like(s, np.nan))
+        far = (s > _RIGHT) & np.isfinite(s)
+        value[far] = _zeta(s[far], np.ones(()), order)
+    near, left = (s >= _LEFT) & (s <= _RIGHT), (s < _LEFT) & np.isfinite(s)
     value[near] = _around_one(s[near] - 1, order)
-    value[far] = _zeta(s[far], np.ones(()), order)
     if left.any():
         value[left] = _reflected(s[left], order)
     return value
@@ -155,10 +155,10 @@ def _reflected(s: Array, order: int) -> Array:
     # Over its value, which may be infinite.
     logarithm = [math.log(2 * math.pi) - polygamma_meaning(t, 0)]
     logarithm += [(-1) ** k * polygamma_meaning(t, k - 1) for k in range(2, length)]
-    growth = [a / math.factorial(k) for k, a in enumerate(powers(logarithm))]
+    growth = [a / math.factorial(k) for k, a in enumerate(powers(logarithm[:order]))]
     turns = np.round(s / 2)
     offset = (s - 2 * turns) * (math.pi / 2)
-    wave = [np.sin(offset), np.cos(offset)]
+    wave = [np.sin(offset), np.cos(offset)][:length]
     for _ in range(2, length):
         wave.append(-wave[-2])
     sine = [a * (math.pi / 2) ** k / math.factorial(k) for k, a in enumerate(wave)]
@@ -168,11 +168,15 @@ def _reflected(s: Array, order: int) -> Array:
     # By the duplication formula, as gamma(t) overflows first; pi is not the nearest float.
     finite = np.minimum(t, 300.0)
     power = np.power(math.pi, -finite) * np.exp(-3.8981718325193755e-17 * finite)
-    scale = special.gamma(finite / 2) * power * special.gamma(finite / 2 + 0.5)
+    other = finite / 2 + 0.5
+    # What 1 - s and the half more lost, times the derivative of the logarithm (but for 1 / t).
+    lost = (1 - (t + s)) * np.log(t / (2 * math.pi))
+    lost = lost + (0.5 - (other - finite / 2)) * np.log(other)
+    scale = special.gamma(finite / 2) * power * special.gamma(other) * (1 + lost)
     scale = np.where(t > finite, np.inf, scale / math.sqrt(math.pi))
     sign = np.where(np.mod(turns, 2) == 0, 1.0, -1.0)
     value: Array = total * (math.factorial(order) * sign) * scale
-    return value
+    return np.where(total == 0, 0.0, value)
 
 
 @in_double(

@@ -108,19 +108,28 @@ def test_functions_of_negative_numbers_left_of_poles() -> None:
 def test_riemann_zeta_is_continued_and_that_of_hurwitz_is_not() -> None:
     s = np.array([-260.3, -17.0, -4.0, -1e-300, 0.0, 0.25, 1.0, 1.5, 40.0, inf])
     np.testing.assert_allclose(apply(sad.special.zeta, s), special.zeta(s), rtol=1e-13)
+    # Extrema between zeros, where nothing but the function's own error is left.
+    extrema = {
+        -2.717262829204574: 0.009159890119903463,
+        -51.59334723399108: 2.0197622951408367e25,
+        -127.69428889952921: 1.5347990439469607e112,
+        -255.74491961472407: 1.9162693359484945e301,
+    }
+    for at, value in extrema.items():
+        np.testing.assert_allclose(apply(sad.special.zeta, np.array([at])), value, rtol=3e-15)
     assert apply(sad.special.zeta, np.arange(-2.0, -60.0, -2.0)).tolist() == [0.0] * 29
     for q in (1.0, 0.3):
         found = apply(lambda s, q=q: sad.special.zeta(s, q), s)
         np.testing.assert_array_equal(found, special.zeta(s, q))
-    at = np.array([-20.4, -2.0, -0.6, -0.4, 0.0, 0.7, 1.9, 2.1])
+    points = np.array([-20.4, -2.0, -0.6, -0.4, 0.0, 0.7, 1.9, 2.1])
     with sad.Graph() as graph:
         x = sad.placeholder("float64", (8,))
         y = sad.special.zeta(x)
         (dx,) = sad.gradients(sad.sum(y), x)
         (ddx,) = sad.gradients(sad.sum(dx), x)
     for z in (y, dx, ddx):
-        sad.check_gradients(z, [x], {x: at}, rtol=1e-6)
-    assert np.isfinite(run(graph, [dx, ddx], {x: at})).all()
+        sad.check_gradients(z, [x], {x: points}, rtol=1e-6)
+    assert np.isfinite(run(graph, [dx, ddx], {x: points})).all()
 
 
 @pytest.mark.parametrize("name", RANGES)
