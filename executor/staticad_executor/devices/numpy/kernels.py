@@ -5,6 +5,7 @@ Each equals the op's meaning bit for bit, but writes into memory it is given.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,8 +17,11 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.contract import matmul_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
-from . import nn, placing, positions, spatial
+from . import nn, placing, positions
+from .shares import Cut, cut_passes, cut_reduction, shared
+from .spatial import spatial_kernel
 from .temporaries import temporary_bytes
+from .workers import spread_over
 
 Function = Callable[..., Any]
 MEANING = "meaning"
@@ -26,12 +30,26 @@ MEANING = "meaning"
 class Kernel(NamedTuple):
     """function: called with the operands and then the outputs.  contiguous: whether the
     operands have to be contiguous, so that the order of reduction follows from the shape.
-    algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs."""
+    algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs.
+    cut: how threads can share it.  has_parts: whether the function takes `spread`, which shares
+    its parts among threads."""
 
     function: Function
     contiguous: bool
     algorithm: str
     temporary_bytes: int = 0
+    cut: Cut | None = None
+    has_parts: bool = False
+
+    def for_threads(self, threads: int) -> Function:
+        """The function, shared by so many threads if it can be."""
+        if self.has_parts:
+            return (
+                partial(self.function, spread=spread_over(threads))
+                if threads > 1
+                else self.function
+            )
+        return self.function if self.cut is None else shared(self.function, self.cut, threads)
 
 
 def kernel(
@@ -53,14 +71,29 @@ def _kernel(
     outputs: Sequence[TensorType],
 ) -> Kernel:
     if not any(t.dtype in WIDENED for t in operands) or not OPS[op].widen:
-        of_networks = nn.MAKERS.get(op) or spatial.MAKERS.get(op)
+        spatial = spatial_kernel(op, attributes, operands, outputs)
+        if spatial is not None:
+            function, algorithm, has_parts = spatial
+            return Kernel(function, True, algorithm, has_parts=has_parts)
+        of_networks = nn.MAKERS.get(op)
         if of_networks is not None:
-            return Kernel(of_networks(attributes, operands), True, op)
+            cut = _cut(attributes["axis"], operands, outputs) if op in _PASSES else None
+            return Kernel(of_networks(attributes, operands), True, op, cut=cut)
         maker = _MAKERS.get(op)
         made = maker(attributes, operands, outputs) if maker is not None else None
         if made is not None:
             return made
     return by_meaning(op, attributes, outputs)
+
+
+# Of several passes, whose operands and outputs all have the axes of the first operand.
+_PASSES = frozenset({"softmax", "log_softmax", "normalize"})
+
+
+def _cut(axis: Any, operands: Sequence[TensorType], outputs: Sequence[TensorType]) -> Cut | None:
+    shape: Any = operands[0].shape
+    axes = (axis,) if isinstance(axis, int) else axis
+    return cut_passes(shape, axes, len(operands) + len(outputs)) if axes else None
 
 
 def by_meaning(op: str, attributes: Mapping[str, Any], outputs: Sequence[TensorType]) -> Kernel:
@@ -117,10 +150,15 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
         dtype = operands[0].dtype if fixed else None
         reduce: Any = ufunc.reduce
 
+        shape = operands[0].shape
+        kept = itertools.accumulate((a not in axis for a in range(len(shape))), initial=0)
+        places = range(len(shape)) if keepdims else list(kept)
+        cut = cut_reduction(shape, axis, places)
+
         def run(x: Array, out: Array) -> None:
             reduce(x, axis, dtype, out, keepdims)
 
-        return Kernel(run, True, ufunc.__name__ + ".reduce")
+        return Kernel(run, True, ufunc.__name__ + ".reduce", cut=cut)
 
     return make
 
@@ -139,18 +177,14 @@ def _sum_to(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     axis, dtype = (*range(lead), *spread), operands[0].dtype
     if not axis:
         return copy_kernel()
-    kept = tuple(size for a, size in enumerate(have) if a not in axis)
     reduce: Any = np.add.reduce
-    if kept == want:
+    padding = (None,) * lead
 
-        def run(x: Array, out: Array) -> None:
-            reduce(x, axis, dtype, out)
-    else:
+    def run(x: Array, out: Array) -> None:
+        reduce(x, axis, dtype, out[padding], True)
 
-        def run(x: Array, out: Array) -> None:
-            reduce(x, axis, dtype, out.reshape(kept))
-
-    return Kernel(run, True, "add.reduce")
+    cut = cut_reduction(have, axis, range(-lead, len(want)))
+    return Kernel(run, True, "add.reduce", cut=cut)
 
 
 def _concat(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:

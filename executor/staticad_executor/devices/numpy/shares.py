@@ -1,0 +1,95 @@
+"""Kernels that divide along an axis of what they keep: blocks of it are computed by themselves,
+in cache where several passes are made, and threads share them.
+
+NumPy sums each element of a result in the same order however many stand beside it, as long as
+there is more than one: of one alone it walks through the operand in another order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.types import Array
+
+from .tiles import Shape
+from .workers import together
+
+Function = Callable[..., Any]
+
+# Measured on two cores: on fewer elements handing over the interpreter's lock costs more than
+# a second thread saves.
+PARALLEL_ELEMENTS = 1 << 17
+# Blocks of about so many elements, where several passes are made over each.
+BLOCK_ELEMENTS = 1 << 17
+# So many results that lie side by side are worth walking through an operand for.
+SIDE_BY_SIDE = 16
+
+
+class Cut(NamedTuple):
+    """axes: of each operand and output the axis that is cut, each of this size.  least: what a
+    block has of it at least.  step: what a block has of it, as far as threads do not make it
+    less."""
+
+    axes: tuple[int, ...]
+    size: int
+    least: int
+    step: int
+
+
+def cut_reduction(shape: Shape, axis: Collection[int], out_axes: Sequence[int]) -> Cut | None:
+    """How a reduction of a contiguous array is cut, given for each axis of the operand which it
+    is of the result (-1 if it is gone); None where that is not worth while."""
+    found = _first_kept(shape, axis)
+    if found is None:
+        return None
+    beside = math.prod(size for a, size in enumerate(shape) if a > found and a not in axis)
+    least = max(2, -(-SIDE_BY_SIDE // beside)) if found > max(axis) else 2
+    return Cut((found, out_axes[found]), shape[found], least, shape[found])
+
+
+def cut_passes(shape: Shape, axis: Collection[int], arrays: int) -> Cut | None:
+    """How a kernel of several passes is cut, whose operands and outputs all have the axes of
+    `shape`, of which it reduces some; None where that is not worth while."""
+    found = _first_kept(shape, axis)
+    if found is None or found > max(axis):
+        return None
+    unit = math.prod(shape) // shape[found]
+    return Cut((found,) * arrays, shape[found], 2, max(2, BLOCK_ELEMENTS // unit))
+
+
+def _first_kept(shape: Shape, axis: Collection[int]) -> int | None:
+    kept = (a for a, size in enumerate(shape) if a not in axis and size > 1)
+    return next(kept, None) if math.prod(shape) >= PARALLEL_ELEMENTS else None
+
+
+def shared(function: Function, cut: Cut, threads: int) -> Function:
+    """The same function of the same arrays, cut into blocks that threads share."""
+    blocks = max(threads, -(-cut.size // cut.step))
+    blocks = max(1, min(blocks, cut.size // cut.least))
+    if blocks == 1:
+        return function
+    bounds = [cut.size * k // blocks for k in range(blocks + 1)]
+    parts = [
+        [(slice(None),) * axis + (slice(start, stop),) for axis in cut.axes]
+        for start, stop in itertools.pairwise(bounds)
+    ]
+    threads = min(threads, blocks)
+    shares = [parts[len(parts) * t // threads : len(parts) * (t + 1) // threads]
+              for t in range(threads)]  # fmt: skip
+
+    def work(arrays: Sequence[Array], share: Sequence[Sequence[Any]]) -> None:
+        # Each thread has an error state of its own.
+        with np.errstate(all="ignore"):
+            for part in share:
+                function(*[array[at] for array, at in zip(arrays, part, strict=True)])
+
+    def run(*arrays: Array) -> None:
+        together([partial(work, arrays, share) for share in shares])
+
+    return run
