@@ -1,4 +1,4 @@
-"""Kernels cut into blocks that threads share: the bits of their meaning."""
+"""Kernels cut into parts that threads share: the bits of their meaning."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ SIZES = [1, 2, 3, 4, 7, 8, 16, 33, 40, 129]
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares, "PARALLEL_ELEMENTS", 1)
-    monkeypatch.setattr(shares, "BLOCK_ELEMENTS", 200)
 
 
 def special(rng: Any, dtype: Any, shape: tuple[int, ...]) -> Array:
@@ -106,6 +105,6 @@ def test_what_fails_in_a_share_is_raised() -> None:
     def fail(x: Array) -> None:
         raise ValueError("no")
 
-    function = shares.shared(fail, shares.Cut((0,), 10, 2, 10), 2)
+    function = shares.shared(fail, shares.Cut((0,), 10, 2), 2)
     with pytest.raises(ValueError, match="no"):
         function(np.zeros(10))

@@ -1,5 +1,4 @@
-"""Kernels that divide along an axis of what they keep: blocks of it are computed by themselves,
-in cache where several passes are made, and threads share them.
+"""Kernels that divide along an axis of what they keep: threads share it.
 
 NumPy sums each element of a result in the same order however many stand beside it, as long as
 there is more than one: of one alone it walks through the operand in another order.
@@ -25,21 +24,17 @@ Function = Callable[..., Any]
 # Measured on two cores: on fewer elements handing over the interpreter's lock costs more than
 # a second thread saves.
 PARALLEL_ELEMENTS = 1 << 17
-# Blocks of about so many elements, where several passes are made over each.
-BLOCK_ELEMENTS = 1 << 17
 # So many results that lie side by side are worth walking through an operand for.
 SIDE_BY_SIDE = 16
 
 
 class Cut(NamedTuple):
     """axes: of each operand and output the axis that is cut, each of this size.  least: what a
-    block has of it at least.  step: what a block has of it, as far as threads do not make it
-    less."""
+    share has of it at least."""
 
     axes: tuple[int, ...]
     size: int
     least: int
-    step: int
 
 
 def cut_reduction(shape: Shape, axis: Collection[int], out_axes: Sequence[int]) -> Cut | None:
@@ -50,7 +45,7 @@ def cut_reduction(shape: Shape, axis: Collection[int], out_axes: Sequence[int]) 
         return None
     beside = math.prod(size for a, size in enumerate(shape) if a > found and a not in axis)
     least = max(2, -(-SIDE_BY_SIDE // beside)) if found > max(axis) else 2
-    return Cut((found, out_axes[found]), shape[found], least, shape[found])
+    return Cut((found, out_axes[found]), shape[found], least)
 
 
 def cut_passes(shape: Shape, axis: Collection[int], arrays: int) -> Cut | None:
@@ -59,8 +54,7 @@ def cut_passes(shape: Shape, axis: Collection[int], arrays: int) -> Cut | None:
     found = _first_kept(shape, axis)
     if found is None or found > max(axis):
         return None
-    unit = math.prod(shape) // shape[found]
-    return Cut((found,) * arrays, shape[found], 2, max(2, BLOCK_ELEMENTS // unit))
+    return Cut((found,) * arrays, shape[found], 2)
 
 
 def _first_kept(shape: Shape, axis: Collection[int]) -> int | None:
@@ -69,25 +63,20 @@ def _first_kept(shape: Shape, axis: Collection[int]) -> int | None:
 
 
 def shared(function: Function, cut: Cut, threads: int) -> Function:
-    """The same function of the same arrays, cut into blocks that threads share."""
-    blocks = max(threads, -(-cut.size // cut.step))
-    blocks = max(1, min(blocks, cut.size // cut.least))
-    if blocks == 1:
+    """The same function of the same arrays, shared by threads."""
+    threads = min(threads, cut.size // cut.least)
+    if threads < 2:
         return function
-    bounds = [cut.size * k // blocks for k in range(blocks + 1)]
-    parts = [
+    bounds = [cut.size * t // threads for t in range(threads + 1)]
+    shares = [
         [(slice(None),) * axis + (slice(start, stop),) for axis in cut.axes]
         for start, stop in itertools.pairwise(bounds)
     ]
-    threads = min(threads, blocks)
-    shares = [parts[len(parts) * t // threads : len(parts) * (t + 1) // threads]
-              for t in range(threads)]  # fmt: skip
 
-    def work(arrays: Sequence[Array], share: Sequence[Sequence[Any]]) -> None:
+    def work(arrays: Sequence[Array], share: Sequence[Any]) -> None:
         # Each thread has an error state of its own.
         with np.errstate(all="ignore"):
-            for part in share:
-                function(*[array[at] for array, at in zip(arrays, part, strict=True)])
+            function(*[array[at] for array, at in zip(arrays, share, strict=True)])
 
     def run(*arrays: Array) -> None:
         together([partial(work, arrays, share) for share in shares])
