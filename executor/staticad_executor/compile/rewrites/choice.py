@@ -36,7 +36,8 @@ def _is_same(r: Rewriting, value: int, number: int) -> bool:
 @rule("exact", "where")
 def where_of_bound(r: Rewriting, node: Node) -> int | None:
     """where(x < a, a, x) → maximum(x, a) for a number a, not 0 or NaN, and its mirror images: they
-    give x where x is NaN.  Of integers where(x > a, x, a), too"""
+    give x where x is NaN.  Also where(x > b, b, maximum(x, a)) → minimum(maximum(x, a), b) for
+    a <= b; and where(x > a, x, a) of integers"""
     condition, chosen, other = node.inputs
     test = r.producer(condition)
     compare = test.op
@@ -47,11 +48,24 @@ def where_of_bound(r: Rewriting, node: Node) -> int | None:
         x, number, compare = number, x, _MIRRORED[compare]
     if not _is_bound(r, number):
         return None
-    if other == x and _is_same(r, chosen, number):
-        return r.add(_BOUNDS[compare], (x, number), node)
+    name = _BOUNDS[compare]
+    if _is_same(r, chosen, number) and (other == x or _is_bounded(r, other, x, number, name)):
+        return r.add(name, (other, number), node)
     if chosen == x and is_integer(r, x) and _is_same(r, other, number):
-        return r.add(_OPPOSITE[_BOUNDS[compare]], (x, number), node)
+        return r.add(_OPPOSITE[name], (x, number), node)
     return None
+
+
+def _is_bounded(r: Rewriting, value: int, x: int, number: int, name: str) -> bool:
+    """Whether a value is x bounded on the other side by what is not beyond the number."""
+    inner = r.producer(value)
+    if inner.op != _OPPOSITE[name] or x not in inner.inputs:
+        return False
+    (other,) = [v for v in inner.inputs if v != x] or [x]
+    if not _is_bound(r, other):
+        return False
+    a, b = uniform(r, other), uniform(r, number)
+    return bool(a <= b if name == "minimum" else a >= b)
 
 
 @rule("exact", "where")

@@ -162,6 +162,25 @@ def permute_of_ones(r: Rewriting, node: Node) -> int | None:
     return r.add("reshape", node.inputs, node, shape=node.types[0].shape)
 
 
+@rule("exact", "permute_dims")
+def permute_of_parts(r: Rewriting, node: Node) -> int | None:
+    """permute_dims of placed or concatenated parts → the parts permuted, then put together: what
+    follows finds its elements in order.  Not where the last axis moves: transposes are flags of
+    products"""
+    axes = node.attributes["axes"]
+    inner = r.producer(node.inputs[0])
+    if inner.op not in ("place", "concat") or len(inner.inputs) > MOST_OPERANDS:
+        return None
+    if axes[-1] != len(axes) - 1:
+        return None
+    moved = tuple([r.add("permute_dims", (value,), node, axes=axes) for value in inner.inputs])
+    if inner.op == "concat":
+        return r.add("concat", moved, node, axis=axes.index(inner.attributes["axis"]))
+    rank, slices = len(axes), inner.attributes["slices"]
+    placed = tuple(slices[k * rank + a] for k in range(len(moved)) for a in axes)
+    return r.add("place", moved, node, slices=placed, shape=node.types[0].shape)
+
+
 @rule("exact", "broadcast_to")
 def broadcast_of_reshape(r: Rewriting, node: Node) -> int | None:
     """broadcast_to(x with axes of size 1 in front) → broadcast_to(x)"""
