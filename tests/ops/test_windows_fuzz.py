@@ -5,6 +5,7 @@ The elements are small integers, so that all sums are exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import staticad as sad
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.ops import columns, correlation
+from staticad_schema.ops import columns, correlation, runs, transposed
 from staticad_schema.types import Array
 
 from . import naive_windows
@@ -46,19 +47,33 @@ def test_convolutions_of_any_rank(number: int) -> None:
 
 # What decides how a convolution is computed, so small that small ones are computed in every way.
 SMALL: dict[str, dict[Any, dict[str, float]]] = {
-    "slabs": {columns: {"SLAB": 40, "BLOCK": 50, "SHORT": 4, "DEEP": 3, "FEW_IMAGES": 2}},
-    "runs": {columns: {"BLOCK": 50, "SHORT": 2, "DEEP": 3, "WASTE": 9}},
-    "blocks": {columns: {"BLOCK": 50, "WASTE": 0}, correlation: {"LONG": 1}},
-    "gathering": {correlation: {"WIDER": 99}},
-    "spreading": {correlation: {"WIDER": 0, "BLOCK": 50}},
+    "slabs": {columns: {"SLAB": 40, "BLOCK": 50, "SHORT": 4, "FEW_IMAGES": 2}},
+    "runs": {runs: {"BLOCK": 50, "WIDTH": 1, "SHORT": 1, "WASTE": 9}},
+    "images": {runs: {"BLOCK": 2000, "SHORT": 1, "WASTE": 9}},
+    "products": {
+        runs: {"SHORT": 1, "WASTE": 9, "SMALL": 900, "SMALL_VECTOR": 300, "VECTOR": 4, "FAST": 8},
+        correlation: {"NARROW": 4, "FAST": 8},
+    },
+    "deep": {runs: {"SHORT": 1, "WASTE": 9, "SMALL": 1, "SMALL_VECTOR": 1, "DEEP_WIDTH": 9}},
+    "blocks": {columns: {"BLOCK": 50}, runs: {"WASTE": 0}, correlation: {"LONG": 1}},
+    "gathering": {transposed: {"WIDER": 99}, runs: {"SHORT": 1, "WASTE": 9}},
+    "spreading": {transposed: {"WIDER": 0, "BLOCK": 50}},
 }
 
 
-@pytest.mark.parametrize("way", SMALL)
-def test_convolutions_in_every_way(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, limits in SMALL[way].items():
+@pytest.fixture
+def in_a_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for module, limits in SMALL[request.param].items():
         for name, value in limits.items():
             monkeypatch.setattr(module, name, value)
+    runs.runs_of.cache_clear()
+    yield
+    runs.runs_of.cache_clear()
+
+
+@pytest.mark.parametrize("in_a_way", SMALL, indirect=True)
+@pytest.mark.usefixtures("in_a_way")
+def test_convolutions_in_every_way() -> None:
     for number in range(150):
         check_convolution(Random(number))
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ..op import Ints
 from ..types import Array
-from .windows import extent, pitches, windows_of
+from .windows import extent, windows_of
 
 BLOCK = 1 << 18
 """Elements of the columns that are made at a time."""
@@ -24,17 +22,11 @@ BLOCK = 1 << 18
 SLAB = 1 << 23
 """Elements of the columns of one image, which else is worked through in slabs of its rows."""
 
-WASTE = 1.5
-"""Columns that no window needs, to those that one does, are worth faster copies up to this."""
-
 SHORT = 64
 """Windows of an image that are enough for copies along them."""
 
 FEW_IMAGES = 32
 """Images along which copies run, at least."""
-
-DEEP = 32
-"""Rows of columns with which a product by itself is worth its while."""
 
 
 def slabs(counts: Ints, depth: int) -> list[slice]:
@@ -46,58 +38,6 @@ def slabs(counts: Ints, depth: int) -> list[slice]:
 def seen(x: Array, some: slice, kernel: int, stride: int, dilation: int) -> Array:
     """What windows along the first axis see of x."""
     return x[:, :, some.start * stride : (some.stop - 1) * stride + extent(kernel, dilation)]
-
-
-def run_length(x: Array, strides: Ints, counts: Ints) -> int:
-    """How many windows begin at elements of x from the first to the last one, if there is one
-    for each and most are wanted; 0 else."""
-    run = sum((n - 1) * p for n, p in zip(counts, pitches(x.shape[2:]), strict=True)) + 1
-    width = math.prod(counts)
-    return run if max(strides) == 1 and SHORT <= width < run <= WASTE * width else 0
-
-
-class Runs:
-    """Columns at stride 1 whose rows are runs of memory: there is a window for every element
-    from the first to the last one, of which those that wrap around an edge are not wanted.
-
-    Where they are deep enough the places along the kernel's first axis share columns, shifted
-    by some rows of x: what is copied then is less by that factor, and there are `parts` products.
-    """
-
-    def __init__(
-        self, x: Array, kernel: Ints, dilation: Ints, counts: Ints, groups: int, run: int
-    ) -> None:
-        parted = x.shape[1] // groups * math.prod(kernel[1:]) >= DEEP
-        first = int(parted)
-        self.groups, self.run = groups, run
-        self.parts = kernel[0] if parted else 1
-        self.inner = math.prod(kernel[first:])
-        # The results lie on the grid of x's rows; wanted are the first of each axis.
-        self.grid = (counts[0], *x.shape[3:])
-        self.kept: Any = (..., *(slice(n) for n in counts))
-        self._shift = dilation[0] * math.prod(x.shape[3:])
-        steps = [s * d for s, d in zip(x.strides[2:], dilation, strict=True)]
-        self._view = as_strided(
-            x,
-            (*x.shape[:2], *kernel[first:], run + (self.parts - 1) * self._shift),
-            (*x.strides[:2], *steps[first:], x.itemsize),
-            writeable=False,
-        )
-        self.size = min(len(x), max(1, BLOCK // math.prod(self._view.shape[1:])))
-
-    def blocks(self) -> Iterator[tuple[slice, list[Array]]]:
-        """For a part of the batch at a time, the columns (part, groups, depth, run) of each
-        part of the kernel."""
-        columns = np.empty((self.size, *self._view.shape[1:]), self._view.dtype)
-        starts = [k * self._shift for k in range(self.parts)]
-        for first in range(0, len(self._view), self.size):
-            count = min(self.size, len(self._view) - first)
-            np.copyto(columns[:count], self._view[first : first + count])
-            matrix = columns[:count].reshape(count, self.groups, -1, columns.shape[-1])
-            yield (
-                slice(first, first + count),
-                [matrix[..., start : start + self.run] for start in starts],
-            )
 
 
 def blocks(view: Array) -> Iterator[tuple[slice, Array]]:

@@ -18,7 +18,7 @@ from ..errors import ArgumentError, ShapeError
 from ..op import Ints, Operand, SymbolicShape, Widths, each, op
 from ..shapes import same_shape, shape_text
 from ..types import NUMERIC, Array, TensorType
-from . import correlation
+from . import correlation, transposed
 from .checks import check_kind, check_shape, same_dtype
 from .pointwise import conjugated
 from .shape import batch_size, folded, permute_dims, reshape
@@ -176,7 +176,7 @@ def _conv(x: Array, w: Array, **attributes: Any) -> Array:
 
 def _conv_input(g: Array, w: Array, *, shape: Ints, groups: int, **attributes: Any) -> Array:
     out = np.empty((len(g), w.shape[1] * groups, *shape), g.dtype)
-    correlation.conv_input(g, w, out, groups=groups, **attributes)
+    transposed.conv_input(g, w, out, groups=groups, **attributes)
     return out
 
 

@@ -9,66 +9,168 @@ g (batch, outputs, *counts).
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..op import Ints
 from ..types import Array
-from .columns import BLOCK, SLAB, Joined, Runs, blocks, run_length, seen, slabs
-from .windows import padded, shares, windows_of
+from .columns import Joined, blocks, seen, slabs
+from .runs import (
+    BLOCK,
+    FAST,
+    NARROW,
+    Columns,
+    Grid,
+    Runs,
+    Spread,
+    divided,
+    evenly,
+    in_turn,
+    runs_of,
+    small,
+    staggered,
+    tall,
+)  # fmt: skip
+from .windows import padded, windows_of
 
 Pairs = Sequence[tuple[int, int]]
 
 LONG = 256
 """Windows of an image that are enough for a product by themselves."""
 
-WIDER = 2.5
-"""How many more columns gathering what reaches an element may have than spreading what leaves one.
-"""
+FEW_LINES = 4
+"""Rows of columns that are multiplied at a time, at least, where all outputs are."""
+
+SQUARE = 1152
+"""Results of a product of columns and cotangents: with more of them a BLAS copies both before it
+begins, at 70 % of the speed."""
+
+STRANDS = 8
+"""Parts of a sum over columns, for several threads."""
+
+STRANDS_BLOCK = 1 << 20
+"""Elements of all parts of the sum together, at most."""
 
 
 def conv(
-    x: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
+    x: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int,
+    spread: Spread = in_turn,
+) -> None:  # fmt: skip
     """out = the cross-correlation of x with w."""
-    kernel, counts = w.shape[2:], out.shape[2:]
     if not out.size:
         return
     if not w.size:
         out.fill(0)
         return
-    depth, width = math.prod(w.shape[1:]), math.prod(counts)
-    left = np.ascontiguousarray(w).reshape(groups, -1, depth)
-    result = out.reshape(len(x), groups, -1, width)
-    if math.prod(kernel) == 1 and width == math.prod(x.shape[2:]) and not any(map(any, padding)):
-        np.matmul(left, np.ascontiguousarray(x).reshape(len(x), groups, depth, width), result)
-        return
-    x = padded(x, padding)
-    if _are_sequences(x, w, strides, dilation):
+    way, runs = conv_way(x.shape, w.shape, out.shape, strides, padding, dilation, groups)
+    if way == "product":
+        _conv_product(x, w, out, groups, spread)
+    elif runs is not None:
+        _conv_runs(np.ascontiguousarray(x), w, out, runs, spread)
+    elif way == "correlate":
         # NumPy conjugates the second one.
-        np.copyto(out[0, 0], np.correlate(x[0, 0], w[0, 0].conj(), "valid"))
+        found = np.correlate(padded(x, padding)[0, 0], w[0, 0].conj(), "valid")
+        np.copyto(out[0, 0], found)
+    else:
+        _conv_columns(padded(x, padding), w, out, strides, dilation, groups)
+
+
+def conv_way(
+    x: Ints, w: Ints, out: Ints, strides: Ints, padding: Pairs, dilation: Ints, groups: int
+) -> tuple[str, Runs | None]:
+    """How a convolution is computed, by a table of the shapes of operands and result."""
+    if 0 in (*out, *w):
+        return "fill", None
+    kernel = math.prod(w[2:])
+    if kernel == 1 and out[2:] == x[2:] and not any(map(any, padding)):
+        return "product", None
+    if _are_sequences(x, w, strides, dilation):
+        return "correlate", None
+    outputs, depth = w[0] // groups, w[1] * kernel
+    deep = small(tall(outputs, depth), depth) < NARROW
+    return _way(runs_of(x, w[2:], strides, _pairs(padding), dilation, out[2:], groups, deep))
+
+
+def _way(runs: Runs | None) -> tuple[str, Runs | None]:
+    return ("columns", None) if runs is None else (runs.text(), runs)
+
+
+def _pairs(padding: Pairs) -> tuple[tuple[int, int], ...]:
+    return tuple((low, high) for low, high in padding)
+
+
+def _conv_product(x: Array, w: Array, out: Array, groups: int, spread: Spread) -> None:
+    """A kernel of one element: a product for each image."""
+    outputs, depth, width = len(w) // groups, w.shape[1], math.prod(out.shape[2:])
+    rows = tall(outputs, depth)
+    left = w.reshape(groups, outputs // rows, rows, depth)
+    right = np.ascontiguousarray(x).reshape(len(x), groups, 1, depth, width)
+    result = out.reshape(len(x), groups, outputs // rows, rows, width)
+    most = small(rows, depth)
+    if most < NARROW:
+        whole = left.reshape(groups, outputs, depth)
+        np.matmul(whole, right[:, :, 0], result.reshape(len(x), groups, outputs, width))
         return
+    if most > FAST:
+        most -= most % FAST
+    blocks = [slice(k, k + most) for k in range(0, width, most)]
+    images = evenly(len(x), max(1, BLOCK // (groups * depth * width)))
+
+    def work(parts: Iterator[int]) -> None:
+        for k in parts:
+            some = slice(k * images, (k + 1) * images)
+            for block in blocks:
+                np.matmul(left, right[some, ..., block], result[some, ..., block])
+
+    spread(work, -(-len(x) // images))
+
+
+def _conv_runs(x: Array, w: Array, out: Array, runs: Runs, spread: Spread) -> None:
+    groups, outputs = runs.groups, len(w) // runs.groups
+    rows = outputs if runs.deep else tall(outputs, runs.depth)
+    number, width = runs.blocks(rows, runs.depth)
+    used, stride = number * width, staggered(number * width)
+    left = w.reshape(groups, outputs // rows, 1, rows, runs.depth)
+
+    def work(parts: Iterator[int]) -> None:
+        columns = Columns(runs, x.dtype, stride)
+        products = np.empty((len(w), stride), x.dtype)
+        grid = Grid(runs, products)
+        right = columns.matrix[:, :used].reshape(groups, 1, runs.depth, number, width)
+        result = products[:, :used].reshape(groups, -1, rows, number, width)
+        right, result = right.swapaxes(2, 3), result.swapaxes(2, 3)
+        for k in parts:
+            part = runs.part(k)
+            columns.make(x, part)
+            np.matmul(left, right, result)
+            out[part.first : part.stop, :, part.rows] = grid.of(part)
+
+    runs.spread(work, runs.count, spread)
+
+
+def _conv_columns(
+    x: Array, w: Array, out: Array, strides: Ints, dilation: Ints, groups: int
+) -> None:
+    """By columns whose copies follow the windows, of x with its padding."""
+    kernel, counts = w.shape[2:], out.shape[2:]
+    depth, width = math.prod(w.shape[1:]), math.prod(counts)
     parts = slabs(counts, groups * depth)
     if len(parts) > 1:
-        none = ((0, 0),) * len(counts)
         for some in parts:
             found = np.empty((*out.shape[:2], some.stop - some.start, *counts[1:]), out.dtype)
             part = seen(x, some, kernel[0], strides[0], dilation[0])
-            conv(part, w, found, strides, none, dilation, groups)
+            _conv_columns(part, w, found, strides, dilation, groups)
             out[:, :, some] = found
         return
-    run = run_length(x, strides, counts)
-    if run:
-        _conv_runs(x, w, out, Runs(x, kernel, dilation, counts, groups, run))
-        return
+    left = np.ascontiguousarray(w).reshape(groups, -1, depth)
     if width >= LONG and groups == 1:
+        result = out.reshape(len(x), groups, -1, width)
         for some, columns in blocks(windows_of(x, kernel, strides, dilation, counts)):
             np.matmul(left, columns.reshape(len(columns), groups, depth, width), result[some])
         return
+    result = out.reshape(len(x), groups, -1, width)
     joined = Joined(x, kernel, strides, dilation, counts)
     for some, columns in joined.blocks():
         products = np.matmul(left, columns.reshape(groups, depth, -1))
@@ -76,175 +178,61 @@ def conv(
         target[...] = products.reshape(target.shape)
 
 
-def _are_sequences(x: Array, y: Array, strides: Ints, dilation: Ints) -> bool:
+def _are_sequences(x: Ints, y: Ints, strides: Ints, dilation: Ints) -> bool:
     """Whether both are one row, of which no columns need to be made."""
-    one = x.shape[:2] == y.shape[:2] == (1, 1)
+    one = tuple(x[:2]) == tuple(y[:2]) == (1, 1)
     return one and tuple(strides) == tuple(dilation) == (1,)
 
 
-def _conv_runs(x: Array, w: Array, out: Array, runs: Runs) -> None:
-    groups, outputs = runs.groups, len(w) // runs.groups
-    parted = w.reshape(groups, outputs, -1, runs.parts, runs.inner)
-    left = parted.transpose(3, 0, 1, 2, 4).reshape(runs.parts, groups, outputs, -1)
-    products = np.empty((runs.size, groups, outputs, *runs.grid), x.dtype)
-    inside = products[runs.kept]
-    flat = products.reshape(runs.size, groups, outputs, -1)[..., : runs.run]
-    more = np.empty(flat.shape, x.dtype) if runs.parts > 1 else flat
-    target = out.reshape(len(x), groups, outputs, *out.shape[2:])
-    for some, columns in runs.blocks():
-        count = len(columns[0])
-        np.matmul(left[0], columns[0], flat[:count])
-        for weights, part in zip(left[1:], columns[1:], strict=True):
-            np.matmul(weights, part, more[:count])
-            flat[:count] += more[:count]
-        target[some] = inside[:count]
-
-
-def conv_input(
-    g: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """out = the transpose, in x, of `conv`, applied to g."""
-    if not out.size:
-        return
-    if not (g.size and w.size):
-        out.fill(0)
-        return
-    spreading = math.prod(w.shape[1:]) * groups * math.prod(g.shape[2:])
-    gathering = len(w) * math.prod(w.shape[2:]) * math.prod(out.shape[2:]) / math.prod(strides)
-    if spreading <= SLAB and gathering > WIDER * spreading:
-        _conv_input_spread(g, w, out, strides, padding, dilation, groups)
-        return
-    # What reaches an element comes from windows of g, through the kernel mirrored.
-    parts = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
-    turned = parts.reshape(-1, parts.shape[2], *w.shape[2:])
-    axes = [
-        _phases(*axis)
-        for axis in zip(
-            out.shape[2:], w.shape[2:], g.shape[2:], strides, padding, dilation, strict=True
-        )
-    ]
-    for phase in itertools.product(*axes):
-        places: Any = (..., *(one.elements for one in phase))
-        target = out[places]
-        kernel: Any = (..., *(one.kernel for one in phase))
-        weights = turned[kernel]
-        if not weights.size:
-            target[...] = 0
-        elif target.size:
-            direct = target.flags.c_contiguous
-            found = target if direct else np.empty(target.shape, out.dtype)
-            pads = [one.padding for one in phase]
-            steps = tuple(one.dilation for one in phase)
-            conv(g, weights, found, (1,) * len(phase), pads, steps, groups)
-            if not direct:
-                target[...] = found
-
-
-class _Phase(NamedTuple):
-    """Elements along an axis that lie alike to the windows: they are reached by the same places
-    of the kernel, and what reaches them is a convolution at stride 1."""
-
-    elements: slice
-    kernel: slice
-    padding: tuple[int, int]
-    dilation: int
-
-
-def _phases(
-    size: int, kernel: int, count: int, stride: int, pad: tuple[int, int], dilation: int
-) -> list[_Phase]:
-    """The phases of an axis of that size, over which there are `count` windows.
-
-    Place k of window i lies on element a if a + pad[0] = i stride + k dilation.  So k is known
-    up to multiples of `period`, with which i moves by `step`.
-    """
-    common = math.gcd(stride, dilation)
-    period, step = stride // common, dilation // common
-    inverse = pow(step, -1, period)
-    phases = []
-    for first in range(min(stride, size)):
-        quotient, rest = divmod(first + pad[0], common)
-        start = kernel if rest else quotient * inverse % period
-        places = range(start, kernel, period)
-        # Mirrored: the last such place comes first.
-        taken = slice(places[-1], None, -period) if places else slice(0)
-        reach = (len(places) - 1) * step
-        low = reach - (first + pad[0] - start * dilation) // stride
-        elements = slice(first, None, stride)
-        length = len(range(first, size, stride))
-        phases.append(_Phase(elements, taken, (low, length + reach - low - count), step))
-    return phases
-
-
-def _conv_input_spread(
-    g: Array, w: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
-    """By columns that are added up where they came from."""
-    kernel, counts, sizes = w.shape[2:], g.shape[2:], out.shape[2:]
-    depth, width = math.prod(w.shape[1:]), math.prod(counts)
-    left = np.ascontiguousarray(w).reshape(groups, -1, depth).swapaxes(1, 2)
-    right = np.ascontiguousarray(g).reshape(len(g), groups, -1, width)
-    pairs = [shares(n, *pair) for n, pair in zip(sizes, padding, strict=True)]
-    inside: Any = (..., *(kept for kept, _ in pairs))
-    source: Any = (..., *(kept for _, kept in pairs))
-    if any(kept.stop - kept.start < n for (_, kept), n in zip(pairs, sizes, strict=True)):
-        out.fill(0)
-    size = min(len(g), max(1, BLOCK // (groups * depth * width)))
-    columns = np.empty((size, groups, depth, width), g.dtype)
-    whole = [n + low + high for n, (low, high) in zip(sizes, padding, strict=True)]
-    sums = np.empty((size, out.shape[1], *whole), g.dtype)
-    for first in range(0, len(g), size):
-        count = min(size, len(g) - first)
-        np.matmul(left, right[first : first + count], columns[:count])
-        spread(
-            columns[:count].reshape(count, -1, *kernel, *counts), sums[:count], strides, dilation
-        )
-        out[first : first + count][source] = sums[:count][inside]
-
-
-def spread(columns: Array, out: Array, strides: Ints, dilation: Ints) -> None:
-    """out = the sums, at each element, of the places of all windows that lie on it.
-
-    columns: leading axes, then the kernel's, then the windows'.
-    """
-    rank = len(strides)
-    kernel, counts = columns.shape[-2 * rank : -rank], columns.shape[-rank:]
-    out.fill(0)
-    for place in itertools.product(*map(range, kernel)):
-        reached = tuple(
-            slice(k * d, k * d + (n - 1) * s + 1, s)
-            for k, d, n, s in zip(place, dilation, counts, strides, strict=True)
-        )
-        where: Any = (..., *reached)
-        source: Any = (..., *place, *(slice(None),) * rank)
-        out[where] += columns[source]
-
-
 def conv_weights(
-    x: Array, g: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int
-) -> None:
+    x: Array, g: Array, out: Array, strides: Ints, padding: Pairs, dilation: Ints, groups: int,
+    spread: Spread = in_turn,
+) -> None:  # fmt: skip
     """out = the transpose, in w, of `conv`, applied to g."""
     if not out.size:
         return
     if not g.size:
         out.fill(0)
         return
-    kernel, counts = out.shape[2:], g.shape[2:]
-    x = padded(x, padding)
-    if _are_sequences(x, g, strides, dilation):
-        np.copyto(out[0, 0], np.correlate(x[0, 0], g[0, 0].conj(), "valid"))
+    way, runs = weights_way(x.shape, g.shape, out.shape, strides, padding, dilation, groups)
+    if runs is not None and _weights_runs(np.ascontiguousarray(x), g, out, runs, spread):
         return
+    if way == "correlate":
+        found = np.correlate(padded(x, padding)[0, 0], g[0, 0].conj(), "valid")
+        np.copyto(out[0, 0], found)
+        return
+    _weights_columns(padded(x, padding), g, out, strides, dilation, groups)
+
+
+def weights_way(
+    x: Ints, g: Ints, out: Ints, strides: Ints, padding: Pairs, dilation: Ints, groups: int
+) -> tuple[str, Runs | None]:
+    """As `conv_way`, for `conv_weights`."""
+    if 0 in (*out, *g):
+        return "fill", None
+    if _are_sequences(x, g, strides, dilation):
+        return "correlate", None
+    outputs, depth = out[0] // groups, math.prod(out[1:])
+    deep = small(_lines(depth, outputs), outputs) < NARROW
+    return _way(runs_of(x, out[2:], strides, _pairs(padding), dilation, g[2:], groups, deep))
+
+
+def _lines(depth: int, outputs: int) -> int:
+    return divided(depth, max(FEW_LINES, SQUARE // outputs))
+
+
+def _weights_columns(
+    x: Array, g: Array, out: Array, strides: Ints, dilation: Ints, groups: int
+) -> None:
+    kernel, counts = out.shape[2:], g.shape[2:]
     parts = slabs(counts, groups * math.prod(out.shape[1:]))
     if len(parts) > 1:
-        none, found = ((0, 0),) * len(counts), np.empty_like(out)
+        found = np.empty_like(out)
         out.fill(0)
         for some in parts:
             part = seen(x, some, kernel[0], strides[0], dilation[0])
-            conv_weights(part, g[:, :, some], found, strides, none, dilation, groups)
+            _weights_columns(part, g[:, :, some], found, strides, dilation, groups)
             out += found
-        return
-    run = run_length(x, strides, counts)
-    if run and _weights_runs(x, g, out, Runs(x, kernel, dilation, counts, groups, run)):
         return
     depth, width = math.prod(out.shape[1:]), math.prod(counts)
     given = np.ascontiguousarray(g).reshape(len(g), groups, -1, width)
@@ -257,23 +245,44 @@ def conv_weights(
     np.copyto(out.reshape(groups, -1, depth), total.swapaxes(1, 2))
 
 
-def _weights_runs(x: Array, g: Array, out: Array, runs: Runs) -> bool:
+def _weights_runs(x: Array, g: Array, out: Array, runs: Runs, spread: Spread) -> bool:
     """Whether it could be done: windows that are not wanted are multiplied with 0, which is no
     way to leave out an infinite element."""
-    groups, outputs = runs.groups, len(out) // runs.groups
-    wide = np.zeros((runs.size, groups, outputs, *runs.grid), g.dtype)
-    inside = wide[runs.kept]
-    right = wide.reshape(runs.size, groups, outputs, -1)[..., : runs.run].swapaxes(2, 3)
-    given = g.reshape(len(g), groups, outputs, *g.shape[2:])
-    depth = math.prod(out.shape[1:]) // runs.parts
-    total = np.zeros((runs.parts, groups, depth, outputs), out.dtype)
-    for some, columns in runs.blocks():
-        count = len(columns[0])
-        inside[:count] = given[some]
-        for sums, part in zip(total, columns, strict=True):
-            sums += np.matmul(part, right[:count]).sum(axis=0, dtype=out.dtype)
-    if not np.isfinite(total).all():
+    groups, outputs, depth = runs.groups, len(out) // runs.groups, runs.depth
+    lines = depth if runs.deep else _lines(depth, outputs)
+    number, width = runs.stretches(lines, outputs)
+    used = number * width
+    # The strands into which the sum is divided depend on shapes only.
+    strands = max(1, min(runs.count, STRANDS, STRANDS_BLOCK // out.size))
+    totals = np.zeros((strands, groups, depth // lines, lines, outputs), out.dtype)
+
+    def work(numbers: Iterator[int]) -> None:
+        columns = Columns(runs, x.dtype, staggered(used))
+        wide = np.zeros((len(out), staggered(used)), g.dtype)
+        grid = Grid(runs, wide)
+        left = columns.matrix[:, :used].reshape(groups, -1, lines, number, width)
+        right = wide[:, :used].reshape(groups, 1, outputs, number, width)
+        left, right = left.transpose(3, 0, 1, 2, 4), right.transpose(3, 0, 1, 4, 2)
+        sums = np.empty((number, *totals.shape[1:]), out.dtype)
+        some = np.empty(totals.shape[1:], out.dtype)
+        kind = None
+        for n in numbers:
+            for k in range(n * runs.count // strands, (n + 1) * runs.count // strands):
+                part = runs.part(k)
+                columns.make(x, part)
+                wanted = grid.of(part)
+                if kind != wanted.shape:
+                    wide.fill(0)
+                    kind = wanted.shape
+                np.copyto(wanted, g[part.first : part.stop, :, part.rows])
+                np.matmul(left, right, sums)
+                totals[n] += np.add.reduce(sums, 0, out.dtype, out=some) if number > 1 else sums[0]
+
+    runs.spread(work, strands, spread)
+    found = np.add.reduce(totals, 0, out.dtype)
+    if not np.isfinite(found).all():
         return False
-    found = total.reshape(runs.parts, groups, -1, runs.inner, outputs).transpose(1, 4, 2, 0, 3)
-    np.copyto(out.reshape(groups, outputs, -1, runs.parts, runs.inner), found)
+    np.copyto(
+        out.reshape(groups, outputs, depth), found.reshape(groups, depth, outputs).swapaxes(1, 2)
+    )
     return True

@@ -44,11 +44,7 @@ class Kernel(NamedTuple):
     def for_threads(self, threads: int) -> Function:
         """The function, shared by so many threads if it can be."""
         if self.has_parts:
-            return (
-                partial(self.function, spread=spread_over(threads))
-                if threads > 1
-                else self.function
-            )
+            return partial(self.function, spread=spread_over(threads))
         return self.function if self.cut is None else shared(self.function, self.cut, threads)
 
 

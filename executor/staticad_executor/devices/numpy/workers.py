@@ -11,8 +11,11 @@ from __future__ import annotations
 import _thread
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from queue import SimpleQueue
+
+import numpy as np
 
 Task = Callable[[], None]
 _CALLER, _WORKER = "caller", "worker"
@@ -86,6 +89,26 @@ def together(tasks: Sequence[Task]) -> None:
         finally:
             # An error knows this frame: let the frame not know the error.
             raised.clear()
+
+
+def spread_over(threads: int) -> Callable[[Callable[[Iterator[int]], None], int], None]:
+    """spread(work, count): let work take numbers from range(count) in so many threads at once,
+    each as it comes to the next."""
+
+    def spread(work: Callable[[Iterator[int]], None], count: int) -> None:
+        numbers = iter(range(count))
+        if min(threads, count) < 2:
+            work(numbers)
+            return
+        together([partial(_quietly, work, numbers)] * min(threads, count))
+
+    return spread
+
+
+def _quietly(work: Callable[[Iterator[int]], None], numbers: Iterator[int]) -> None:
+    """Each thread has an error state of its own."""
+    with np.errstate(all="ignore"):
+        work(numbers)
 
 
 def _finish(job: _Job, failed: bool) -> None:
