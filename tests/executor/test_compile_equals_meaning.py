@@ -45,7 +45,6 @@ def small_tiles(elements: int, listed: int = region.LISTED_TILES) -> Iterator[No
         patch.setattr(sys.modules["staticad_executor.compile.draft"], "WHOLE_ELEMENTS", 0)
         patch.setattr(region, "PARALLEL_ELEMENTS", 1)
         patch.setattr(region, "TILE_ELEMENTS", elements)
-        patch.setattr(region, "THREADED_ELEMENTS", elements)
         patch.setattr(region, "LISTED_TILES", listed)
         yield
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,10 +26,12 @@ from .tilecode import Code, Part, SpoiledError, TileCode, compile_tile
 from .tiles import Shape, Tiling, contiguous, tiling, trim
 from .workers import together
 
-# Measured on two cores: calls on fewer elements lose to the cost of a call, and two threads
-# on fewer lose to handing over the interpreter's lock.
-TILE_ELEMENTS = 1 << 15
-THREADED_ELEMENTS = 1 << 16
+# The cost table.  Measured on two cores with 1 MB of second-level cache each, by processor time
+# of whole plans (chains of 13 to 70 ufuncs on float32, softmax and layer norm with gradients):
+# tiles of 8k elements take 1.3 to 1.7 times the time of tiles of 64k, of 16k 1.1 to 1.3 times,
+# of 32k up to 1.1 times, of 128k the same, though their registers have left that cache; two
+# threads on less than twice the least tile lose to handing over the interpreter's lock.
+TILE_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
 PARALLEL_ELEMENTS = 1 << 17
@@ -100,10 +103,9 @@ class Region:
         self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
         trimmed = [layout.trimmed for layout in layouts]
         rank = len(rows)
-        elements = TILE_ELEMENTS if self.threads == 1 else THREADED_ELEMENTS
         self.cut: Tiling = tiling(
             rows, [(shape[:rank], strides[:rank]) for shape, strides in trimmed],
-            max(1, elements // width),
+            max(1, TILE_ELEMENTS // width),
         )  # fmt: skip
         # How each array is brought into the shape that tiles are cut out of.
         self.views: list[tuple[int, tuple[Any, ...], Shape]] = []
@@ -118,10 +120,10 @@ class Region:
                 kept = own[self.cut.axis :] if stays else own
                 self.views.append((k, layout.padding, (*kept, *shape[rank:])))
         self.count = self.cut.tiles
-        listed = self.count <= LISTED_TILES
-        indices = [self.cut.operands[k] for k in self.moving]
-        self.indices = indices
-        self.listed = [_index(self.cut, k, indices) for k in range(self.count)] if listed else None
+        self.indices = [self.cut.operands[k] for k in self.moving]
+        self.listed = None
+        if self.count <= LISTED_TILES:
+            self.listed = [_index(self.cut, self.indices, k) for k in range(self.count)]
         self.code: TileCode = compile_tile(parts, len(operands), early)
         self.arrays = len(layouts)
 
@@ -151,28 +153,27 @@ class Region:
         seen: list[Array] = list(arrays)
         for k, index, shape in self.views:
             seen[k] = arrays[k][index].reshape(shape)
+        # Threads take the next tile from one iterator, in C, so that none waits for another that
+        # has to share its core.
+        tiles = iter(self.tiles())
         if self.threads == 1:
-            self.run(registers, 0, seen, 0, self.count)
+            self.run(registers, 0, seen, tiles)
             return
-        share = -(-self.count // self.threads)
         together(
-            [
-                partial(self.run_quietly, registers, t, seen, t * share, (t + 1) * share)
-                for t in range(self.threads)
-            ]
+            [partial(self.run_quietly, registers, t, seen, tiles) for t in range(self.threads)]
         )
 
     def run_quietly(
-        self, registers: Registers, thread: int, arrays: Sequence[Array], start: int, stop: int
+        self, registers: Registers, thread: int, arrays: Sequence[Array], tiles: Iterable[Index]
     ) -> None:
         """`run` in any thread, each of which has an error state of its own."""
         with np.errstate(all="ignore"):
-            self.run(registers, thread, arrays, start, stop)
+            self.run(registers, thread, arrays, tiles)
 
     def run(
-        self, registers: Registers, thread: int, arrays: Sequence[Array], start: int, stop: int
+        self, registers: Registers, thread: int, arrays: Sequence[Array], tiles: Iterable[Index]
     ) -> None:
-        """The tiles from `start` to `stop`."""
+        """These tiles, or what others leave of them."""
         full, rest = registers.cells[thread]
         for cells in (full, rest):
             for k in self.still:
@@ -180,7 +181,7 @@ class Region:
         moving = [(k, arrays[k]) for k in self.moving]
         hopeful, guarded, cancel = self.code.hopeful, self.code.guarded, registers.token[0]
         try:
-            for is_full, index in self.tiles(start, stop):
+            for is_full, index in tiles:
                 cells = full if is_full else rest
                 for (k, array), at in zip(moving, index, strict=True):
                     cells[k] = array[at]
@@ -190,16 +191,19 @@ class Region:
                     _perform(guarded, cells)
                 if cancel is not None and cancel.is_set():
                     raise CancelledError("the run was cancelled", asked="run")
+        except BaseException:
+            # No thread begins another tile.
+            deque(tiles, maxlen=0)
+            raise
         finally:
             for cells in (full, rest):
                 cells[: len(arrays)] = [None] * len(arrays)
 
-    def tiles(self, start: int, stop: int) -> Iterable[Index]:
-        """The indices of the tiles from `start` to `stop`."""
+    def tiles(self) -> Iterable[Index]:
+        """The indices of all tiles."""
         if self.listed is not None:
-            return self.listed[start:stop]
-        stop = min(stop, self.count)
-        return (_index(self.cut, k, self.indices) for k in range(start, stop))
+            return self.listed
+        return map(partial(_index, self.cut, self.indices), range(self.count))
 
 
 def _perform(code: Code, cells: list[Any]) -> None:
@@ -239,7 +243,7 @@ def _cells(region: Region, scratch: Array, rows: Shape | None) -> list[Any]:
     return cells
 
 
-def _index(cut: Tiling, number: int, operands: Sequence[Shape]) -> Index:
+def _index(cut: Tiling, operands: Sequence[Shape], number: int) -> Index:
     """The tile of that number, of these operands."""
     loop, start, stop = cut.tile(number)
     axis = cut.axis
