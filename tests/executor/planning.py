@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from staticad_executor.compile import Structure, structure
+from staticad_executor.compile.verify import verify
 from staticad_executor.interpret import interpret
 from staticad_executor.plan import Plan
 from staticad_schema.graph import Graph
@@ -41,6 +42,7 @@ class Compiled:
             graph, self.fetches, self.effects, types, rewrites=rewrites, threads=threads,
             budget=budget,
         )  # fmt: skip
+        verify(self.structure.program)
         self.inputs = [self.input(source.kind, source.original) for source in self.sources]
         self.plan: Plan = self.structure.plan([a.shape for a in self.inputs])
 

@@ -129,10 +129,10 @@ def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -
     meaning: Any = OPS["matmul_no_nan"].numpy
 
     def run(a: Array, b: Array, out: Array) -> None:
-        # A sum is finite only if all of it is.
-        if np.isfinite(np.add.reduce(b, None)):
-            np.matmul(a, b, out)
-        else:
+        # Each element of b is in every row of the product, which is not finite where that is not;
+        # and a sum of squares is finite only if all of them are.
+        np.matmul(a, b, out)
+        if not np.isfinite(np.vdot(out, out)):
             np.copyto(out, meaning(a, b, value=True))
 
     return Kernel(run, False, "BLAS")
