@@ -87,18 +87,18 @@ def subtract_negative(r: Rewriting, node: Node) -> int | None:
 def signs_of_factors(r: Rewriting, node: Node) -> int | None:
     """-x * -y → x * y, and -x / -y → x / y; -x * c → x * -c for a number c"""
     x, y = node.inputs
-    if _is_complex(r, x):
-        return None
     first, second = r.producer(x), r.producer(y)
+    if "negative" not in (first.op, second.op) or _is_complex(r, x):
+        return None
     if first.op == second.op == "negative":
         return r.add(node.op, (first.inputs[0], second.inputs[0]), node)
-    for k, inner in enumerate((first, second)):
-        other = node.inputs[1 - k]
-        element = uniform(r, other)
-        if inner.op == "negative" and element is not None and r.type(other).shape == ():
-            pair = (inner.inputs[0], constant_like(r, other, _computed(np.negative, element), node))
-            return r.add(node.op, pair if k == 0 else pair[::-1], node)
-    return None
+    negated, other = (first, y) if first.op == "negative" else (second, x)
+    element = uniform(r, other)
+    if element is None or r.type(other).shape != ():
+        return None
+    opposite = constant_like(r, other, _computed(np.negative, element), node)
+    pair = (negated.inputs[0], opposite)
+    return r.add(node.op, pair if other == y else pair[::-1], node)
 
 
 @rule("exact", "negative")
@@ -139,8 +139,10 @@ def sign_dropped(r: Rewriting, node: Node) -> int | None:
 @rule("exact", "multiply")
 def multiply_by_zero(r: Rewriting, node: Node) -> int | None:
     """x * 0 → 0 broadcast, of integers"""
+    if not is_integer(r, node.inputs[0]):
+        return None
     found = _split(r, node)
-    if found is None or not is_integer(r, found[0]) or uniform(r, found[1]) != 0:
+    if found is None or uniform(r, found[1]) != 0:
         return None
     zero = constant_like(r, found[0], 0, node)
     return r.add("broadcast_to", (zero,), node, shape=node.types[0].shape)
@@ -151,9 +153,11 @@ def product_of_numbers(r: Rewriting, node: Node) -> int | None:
     """(x * a) * b → x * (a * b) of integers, and of floats where |b| >= 1 and a is a power of two
     that is at least 1: then nothing is rounded on the way, and what overflows does so in the end"""
     outer = _split(r, node)
-    if outer is None or r.producer(outer[0]).op != "multiply":
+    if outer is None:
         return None
     inner = r.producer(outer[0])
+    if inner.op != "multiply":
+        return None
     found = _split(r, inner)
     if found is None or not settled(r, inner):
         return None
@@ -172,8 +176,10 @@ def product_of_numbers(r: Rewriting, node: Node) -> int | None:
 @rule("exact", "add")
 def sum_of_numbers(r: Rewriting, node: Node) -> int | None:
     """(x + a) + b → x + (a + b) of integers"""
+    if not is_integer(r, node.inputs[0]):
+        return None
     outer = _split(r, node)
-    if outer is None or not is_integer(r, outer[0]) or r.producer(outer[0]).op != "add":
+    if outer is None or r.producer(outer[0]).op != "add":
         return None
     inner = r.producer(outer[0])
     found = _split(r, inner)

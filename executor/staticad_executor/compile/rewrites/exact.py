@@ -17,14 +17,13 @@ from ..rules import ELEMENTWISE, Rewriting, fits, rule
 
 def uniform(r: Rewriting, value: int) -> Any:
     """The one element that a constant, or a broadcast constant, consists of; else None."""
-    array = r.constant(value)
-    if array is None:
-        node = r.producer(value)
-        if node.op == "broadcast_to":
-            array = r.constant(node.inputs[0])
-    if array is None or array.size != 1:
+    node = r.producer(value)
+    if node.op == "broadcast_to":
+        node = r.producer(node.inputs[0])
+    if node.op != "constant":
         return None
-    return array.reshape(())[()]
+    array = node.attributes["value"]
+    return array.reshape(())[()] if array.size == 1 else None
 
 
 def is_scalar(element: Any, value: int, negative_zero: bool = False) -> bool:
