@@ -58,7 +58,7 @@ def row_step(draw: Any, values: list[Any], lead: int) -> Any:
     x = draw(st.sampled_from(values))
     kind, rank, shape = x.type.kind, x.type.ndim, x.type.shape
     trailing = tuple(range(lead, rank))
-    choice = draw(st.integers(0, 11))
+    choice = draw(st.integers(0, 14))
     if choice <= 3:
         fitting = [y for y in values if y.type.dtype == x.type.dtype and fits(x, y)]
         binary = {"bool": ["logical_and"], "int": ["add", "multiply"]}.get(
@@ -74,6 +74,18 @@ def row_step(draw: Any, values: list[Any], lead: int) -> Any:
     if choice == 7 and trailing and all(size == 1 for size in shape[lead:]):
         wide = [y.type.shape for y in values if y.type.ndim == rank and fits(x, y)]
         return OPS["broadcast_to"](x, shape=draw(st.sampled_from(wide)))
+    if choice == 12 and kind != "complex" and kind != "bool":
+        return OPS["less"](x, x.coerce(0))
+    if choice >= 13:
+        conditions = [c for c in values if c.type.kind == "bool" and fits(x, c)]
+        others = [y for y in values if y.type.dtype == x.type.dtype and fits(x, y)]
+        scalars = [x.coerce(0), x.coerce(1)] if kind != "bool" else []
+        if not conditions:
+            return None
+        condition, y = draw(st.sampled_from(conditions)), draw(st.sampled_from(others + scalars))
+        if not all(fits(condition, v) for v in (x, y)):
+            return None
+        return OPS["where"](condition, *((x, y) if draw(st.booleans()) else (y, x)))
     if not trailing or 0 in shape:
         return None
     keepdims = draw(st.booleans())
@@ -137,6 +149,20 @@ def test_numpy_reduces_each_row_by_itself(dtype: str) -> None:
                 whole = ufunc.reduce(many.reshape(11, *divided.shape[1:]), (1, 2), many.dtype)
                 both = ufunc.reduce(divided, (-2, -1), part.dtype)
                 assert same_bits(np.asarray(both), whole[-rows:])
+
+
+def test_choices_by_one_condition_share_its_mask() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (70, 8), name="x")
+        keep = sad.placeholder("bool", (70, 1), name="keep")
+        y = sad.where(keep, x, -np.inf)
+        fetches = [y, sad.where(keep, sad.exp(y), 0.0), sad.where(keep, 0.0, x * y)]
+        fetches.append(sad.where(keep, x, y) + sad.where(keep, fetches[2], x))
+    rng = np.random.default_rng(2)
+    feeds = {x: rng.standard_normal((70, 8)).astype(np.float32), keep: rng.random((70, 1)) < 0.5}
+    feeds[x][3, 4] = np.nan
+    with small_tiles(60):
+        Compiled(graph, fetches, feeds, threads=2).check()
 
 
 def test_softmax_and_its_gradient_are_one_region() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -10,7 +11,7 @@ from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import Array, TensorType
 
-from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.elementwise import CHOOSE, MASK, Elementwise, mask_dtype
 from ..devices.numpy.region import Layout
 from ..devices.numpy.rows import SPREAD, row_kernel
 from ..devices.numpy.tilecode import Part, Result
@@ -86,8 +87,14 @@ class _Building:
         self.made: dict[int, int] = {}
         # What has to lie in memory as it is, where an elementwise node would broadcast it.
         self.solid = set(outputs)
+        # How many choices each condition makes among words of a size, and the mask of it.
+        self.choices: Counter[tuple[int, int]] = Counter()
+        self.masks: dict[tuple[int, int, int], int] = {}
         nodes = values.graph.nodes
         for index in members:
+            node = nodes[index]
+            if node.op == "where":
+                self.choices[node.inputs[0], node.types[0].dtype.itemsize] += 1
             if not OPS[nodes[index].op].elementwise:
                 self.solid.update(nodes[index].inputs)
 
@@ -97,6 +104,10 @@ class _Building:
         if OPS[node.op].elementwise:
             rank = len(types[node.start].shape)
             given = [self.number(v, rank) for v in node.inputs]
+            mask = self.mask(index, node, rank, given[0]) if node.op == "where" else None
+            if mask is not None:
+                self.append(index, CHOOSE, [mask, *given[1:]], node.outputs)
+                return
             self.append(index, self.values.elementwise(index, node), given, node.outputs)
         elif node.op in ROW_VIEWS:
             source = self.number(node.inputs[0], len(types[node.inputs[0]].shape))
@@ -125,6 +136,21 @@ class _Building:
             self.made[value] = -self.results
             results.append(self.result_of(self.values.types[value], self.outputs.get(value, -1)))
         self.parts.append(Part(index, kernel, tuple(given), tuple(results)))
+
+    def mask(self, index: int, node: Node, rank: int, condition: int) -> int | None:
+        """The number of a condition as a mask, if several choices can share it."""
+        dtype = mask_dtype(node.types[0].dtype)
+        if dtype is None or self.choices[node.inputs[0], dtype.itemsize] < 2:
+            return None
+        key = node.inputs[0], dtype.itemsize, rank
+        found = self.masks.get(key)
+        if found is None:
+            shape: Any = self.values.types[node.inputs[0]].shape
+            tail = ((1,) * (rank - len(shape)) + shape)[self.rows :]
+            self.results += 1
+            found = self.masks[key] = -self.results
+            self.parts.append(Part(index, MASK, (condition,), (Result(dtype, tail, -1),)))
+        return found
 
     def result_of(self, type_: TensorType, output: int) -> Result:
         shape: Any = type_.shape

@@ -157,6 +157,27 @@ def _where(condition: Array, x: Array, y: Array, out: Array) -> None:
 _ONE = np.int8(1)
 
 
+def mask_dtype(out: DType) -> DType | None:
+    """The dtype of masks for choices among values of that dtype; None where there are none."""
+    words = _WORDS.get(out.itemsize) if out.kind != "c" else None
+    return None if words is None else words[0]
+
+
+def _mask(condition: Array, out: Array) -> None:
+    np.copyto(out, np.negative(condition.view(np.int8)))
+
+
+def _choose(mask: Array, x: Array, y: Array, out: Array) -> None:
+    word = mask.dtype
+    chosen = out.view(word)
+    if y.ndim == 0 and not y.view(word).any():
+        np.bitwise_and(mask, x.view(word), chosen)
+        return
+    np.bitwise_xor(x.view(word), y.view(word), chosen)
+    np.bitwise_and(mask, chosen, chosen)
+    np.bitwise_xor(chosen, y.view(word), chosen)
+
+
 def _cast(x: Array, out: Array) -> None:
     np.copyto(out, x, casting="unsafe")
 
@@ -260,6 +281,10 @@ _SPECIAL: dict[str, Function] = {
     "relu": _relu,
 }
 _FLOAT_SPECIAL: dict[str, Function] = {"pow": float_power}
+
+# A choice in two steps: the first is the same for all choices by one condition.
+MASK = Elementwise(_mask, False, True)
+CHOOSE = Elementwise(_choose, False, True)
 
 # Not among them: pow (1 ** NaN is 1), hypot, copysign, comparisons and choices.
 _SPREAD_NAN = frozenset(
