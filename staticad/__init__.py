@@ -58,7 +58,7 @@ from .dtypes import (
 )
 from .elsewhere import NAMESPACES as _NAMESPACES
 from .elsewhere import missing as _missing
-from .gradients import check_gradients, explain_gradient, gradients, jvp
+from .gradients import check_gradients, explain_gradient, gradients, jvp, recompute
 from .graph import Graph, load
 from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
@@ -232,7 +232,7 @@ __all__ = [
     "fft", "linalg", "nn", "optimizers", "random", "special", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
-    "gradients", "explain_gradient", "jvp", "check_gradients",
+    "gradients", "explain_gradient", "jvp", "check_gradients", "recompute",
     # order and effects
     "after", "group", "identity", "stop_gradient", "assert_", "print_",
     # creation

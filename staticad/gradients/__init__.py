@@ -3,6 +3,7 @@
 from .check import GradientReport, check_gradients
 from .explain import Explanation, explain_gradient
 from .forward import jvp
+from .recompute import recompute
 from .reverse import gradients
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "explain_gradient",
     "gradients",
     "jvp",
+    "recompute",
 ]

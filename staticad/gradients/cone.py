@@ -17,6 +17,7 @@ from staticad_schema.op import OPS, Constant, Op, PerOperand
 from staticad_schema.types import INEXACT, KINDS
 
 from .calls import dependencies
+from .regions import Leaves
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,15 @@ def no_derivative(graph: Graph, node: Node, why: str, asked: str) -> GradientErr
     )
 
 
-def ancestors(graph: Graph, ys: Iterable[int], oldest: int) -> list[int]:
-    """Indices, ascending, of the nodes with an output of id `oldest` or more that ys depend on."""
+def ancestors(
+    graph: Graph,
+    ys: Iterable[int],
+    oldest: int,
+    halted: Collection[int] = (),
+    leaves: Leaves = dependencies,
+) -> list[int]:
+    """Indices, ascending, of the nodes with an output of id `oldest` or more that ys depend on,
+    not through values that are halted."""
     producers, nodes = graph.producers, graph.nodes
     stack = [y for y in ys if y >= oldest]
     seen: set[int] = set()
@@ -65,36 +73,46 @@ def ancestors(graph: Graph, ys: Iterable[int], oldest: int) -> list[int]:
         index = producers[stack.pop()]
         if index not in seen:
             seen.add(index)
-            for i in dependencies(graph, nodes[index]):
+            node = nodes[index]
+            if halted and all(v in halted for v in node.outputs):
+                continue
+            # For its second operand a node only waits.
+            inputs = node.inputs[:1] if node.op == "hold" else leaves(graph, node)
+            for i in inputs:
                 if i >= oldest:
                     stack.append(i)
     return sorted(seen)
 
 
 def cone(
-    graph: Graph, ys: Collection[int], xs: Collection[int], stops: Collection[int] = ()
+    graph: Graph,
+    ys: Collection[int],
+    xs: Collection[int],
+    stops: Collection[int] = (),
+    leaves: Leaves = dependencies,
 ) -> Cone:
     """The nodes between ys and xs, and which values carry a derivative.
 
-    A value in `stops` is taken as independent of what it was computed from.
+    A value in `stops` is taken as independent of what it was computed from.  leaves: what nodes
+    depend on.
     """
     if not xs or not ys:
         return Cone((), frozenset())
-    visited = ancestors(graph, ys, min(xs))
     active, halted = set(xs), frozenset(stops)
+    visited = ancestors(graph, ys, min(xs), halted, leaves)
     nodes = graph.nodes
     for index in visited:
         node = nodes[index]
-        if _carries(graph, node, active):
+        if _carries(graph, node, active, leaves):
             for out in node.outputs:
                 if out not in halted and is_inexact(graph, out):
                     active.add(out)
     return Cone(tuple(visited), frozenset(active))
 
 
-def _carries(graph: Graph, node: Node, active: set[int]) -> bool:
+def _carries(graph: Graph, node: Node, active: set[int], leaves: Leaves) -> bool:
     definition: Op | None = None
-    for k, i in enumerate(dependencies(graph, node)):
+    for k, i in enumerate(leaves(graph, node)):
         if i in active:
             definition = definition or OPS[node.op]
             if passes(definition, k):

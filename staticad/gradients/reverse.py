@@ -18,10 +18,11 @@ from staticad_schema.op import OPS, Constant, PerOperand, Undefined
 from staticad_schema.sites import asking
 
 from . import arguments
-from .calls import dependencies, expanded
+from .calls import expanded
 from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
+from .regions import leaves_for, repeated
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -112,7 +113,8 @@ def pullback(
     graph: Graph, cotangents: Mapping[int, Any], xs: Sequence[int], stops: Sequence[int] = ()
 ) -> dict[int, Any]:
     """The cotangents of those of xs that the values in `cotangents` depend on."""
-    part = cone(graph, tuple(cotangents), xs, stops)
+    leaves_of = leaves_for(xs, stops)
+    part = cone(graph, tuple(cotangents), xs, stops, leaves_of)
     active, halted, wanted = part.active, frozenset(stops), frozenset(xs)
     nodes = graph.nodes
     pending: dict[int, Any] = {v: g for v, g in cotangents.items() if v in active}
@@ -131,7 +133,7 @@ def pullback(
                     arrived = arrived or v not in halted
                     if v in wanted:
                         found[v] = g
-            leaves = dependencies(graph, node)
+            leaves = leaves_of(graph, node)
             if not arrived or not any(i in active for i in leaves):
                 continue
             forward(node.forward_site or node.site)
@@ -184,6 +186,9 @@ def _cotangents(
         return [None] * len(needed)
     if isinstance(rule, Undefined):
         raise no_derivative(graph, node, rule.why, "gradient")
+    if node.op == "recompute_end" and leaves != node.inputs:
+        again = repeated(graph, node, [g for g in gs if g is not None])
+        return _through_expansion(again, leaves, gs, needed)
     inputs = [graph.handle(i) for i in node.inputs]
     if rule == "expand":
         return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)

@@ -53,4 +53,16 @@ SAMPLES: Table = {
     "identity": _HANDED_ON,
     "after": _HANDED_ON,
     "stop_gradient": _HANDED_ON,
+    "hold": [
+        *(Sample((*sample.arrays, np.arange(3.0)), smooth=sample.smooth) for sample in _HANDED_ON),
+        Sample((np.arange(3.0), np.array(True)), expected=np.arange(3.0)),
+    ],
+    "recompute_start": [
+        *_HANDED_ON,
+        Sample((np.array([1.0, 2.0]), np.array(3), np.array([[True]]))),
+    ],
+    "recompute_end": [
+        *(Sample((np.array(1), *sample.arrays), smooth=sample.smooth) for sample in _HANDED_ON),
+        Sample((np.array(3), np.array([1.0, 2.0]), np.array([[4.0]]))),
+    ],
 }

@@ -19,7 +19,7 @@ from ..program import Program, Source, empty_like
 from .group import VIEWS
 
 # What looks at as much as it gives, or at less, or at nothing: each segment has its own.
-_SHARED = VIEWS - {"slice", "after"} | {"constant", "iota"}
+_SHARED = VIEWS - {"slice", "after", "hold"} | {"constant", "iota"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -291,6 +291,6 @@ def _look(node: Node, attributes: dict[str, Any], out: TensorType) -> View | Non
                 for axis in range(len(out.shape))
             )
             return lambda x: x[turned]
-        case "after" | "identity" | "stop_gradient" | "expect_shape":
+        case "after" | "identity" | "stop_gradient" | "expect_shape" | "hold":
             return lambda x: x
     return None

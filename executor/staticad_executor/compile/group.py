@@ -40,7 +40,7 @@ from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
 GroupKind = Literal["region", "kernel", "view"]
 
 VIEWS = frozenset({"reshape", "permute_dims", "slice", "broadcast_to", "flip", "after", "identity",
-                   "stop_gradient", "expect_shape"})  # fmt: skip
+                   "stop_gradient", "expect_shape", "hold"})  # fmt: skip
 # No step computes these: they are there before the run.
 GIVEN = frozenset({"parameter", "constant"})
 # These look at types only, and are constants before anything runs: they wait for nothing.

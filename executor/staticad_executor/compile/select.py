@@ -24,6 +24,9 @@ from ..program import Program, Source, empty_like, pruned
 from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 
+MARKS = {"recompute_start": 0, "recompute_end": 1}
+"""Ops that hand on their operands from a position on."""
+
 
 def select(
     graph: Graph,
@@ -136,6 +139,9 @@ class _Flow:
                 continue
             if node.op == "call":
                 return self.enter(frame, index, node, inputs)
+            if node.op in MARKS:
+                self.mark(frame, index, node, inputs)
+                continue
             if node.op == "parameter" and not outer:
                 continue
             after = self.after(frame, node) if self.involved else ()
@@ -165,6 +171,15 @@ class _Flow:
                 if not feeds or node.start + k not in feeds or not outer:
                     values[node.start + k] = start + k
         return None
+
+    def mark(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> None:
+        """A mark is what it marks: it has done its work when derivatives are there."""
+        marked = inputs[MARKS[node.op] :]
+        for value, made in zip(node.outputs, marked, strict=True):
+            if frame.call is not None or value not in self.feeds:
+                frame.values[value] = made
+        if self.involved:
+            self.note(frame, index, self.after(frame, node), inputs)
 
     def append_retyped(
         self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...], after: tuple[int, ...]
