@@ -10,8 +10,9 @@ import pytest
 
 import staticad as sad
 from staticad_executor.devices.numpy.workers import spread_over
-from staticad_schema.ops import correlation, transposed
+from staticad_schema.ops import correlation, pools, transposed
 from staticad_schema.types import Array
+from tests.ops import naive_windows
 from tests.ops.naive_windows import random_windows
 
 # batch, channels, outputs, sizes, kernel, stride, padding, dilation, groups
@@ -84,6 +85,58 @@ def test_random_convolutions_in_threads() -> None:
         expected = _apply((x, w, g), given, spread_over(1))
         for found, known in zip(_apply((x, w, g), given, spread_over(4)), expected, strict=True):
             assert found.tobytes() == known.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8"])
+@pytest.mark.parametrize("block", [40, 1 << 15])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_random_poolings_in_threads(
+    dtype: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "BLOCK", block)
+    done = 0
+    for number in range(60):
+        random, rng = Random(number), np.random.default_rng(number)
+        windows = random_windows(random, random.randrange(1, 4), least_padding=0)
+        x = rng.integers(0, 5, (3, 4, *windows.sizes)).astype(dtype)
+        if x.dtype.kind == "f":
+            chosen = rng.random(x.shape) < 0.2
+            x[chosen] = rng.choice([np.nan, np.inf, -np.inf, -0.0], chosen.sum())
+        largest, places, _, complete = naive_windows.pools(x, windows)
+        given: Any = {**windows.attributes, "window": windows.kernel}
+        for threads in (1, 2, 4):
+            spread = spread_over(threads)
+            sums, back = np.empty_like(largest), np.empty_like(x)
+            finite = np.where(np.isfinite(x), x, 0).astype(dtype)
+            pools.window_sum(finite, sums, **given, spread=spread)
+            np.testing.assert_array_equal(
+                sums, naive_windows.pools(finite, windows)[2].astype(dtype)
+            )
+            pools.window_spread(sums, back, **given, spread=spread)
+            assert np.vdot(np.float64(back), finite) == np.vdot(np.float64(sums), sums) or (
+                x.dtype.kind != "f"
+            )
+            if complete:
+                done += 1
+                values, indices = np.empty_like(largest), np.empty_like(places)
+                pools.max_pool(x, values, indices, **given, spread=spread)
+                np.testing.assert_array_equal(values, largest)
+                np.testing.assert_array_equal(indices, places)
+                pools.unpool(sums, indices, back, spread=spread)
+                expected = np.zeros((*x.shape[:2], back[0, 0].size))
+                for k in np.ndindex(*sums.shape):
+                    expected[(*k[:2], places[k])] += sums[k]
+                np.testing.assert_array_equal(back.reshape(expected.shape), expected.astype(dtype))
+    assert done > 30
+
+
+def test_indices_out_of_range_are_told() -> None:
+    g, out = np.ones((2, 3, 4)), np.empty((2, 3, 5))
+    for wrong in (-1, 5):
+        indices = np.zeros(g.shape, np.int64)
+        indices[1, 1, 2] = wrong
+        with pytest.raises(sad.ExecutionError, match=f"out of range[^$]*{wrong}"):
+            pools.unpool(g, indices, out)
 
 
 def test_explain_names_the_algorithm() -> None:

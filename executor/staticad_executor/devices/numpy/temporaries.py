@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from staticad_schema.op import OPS
+from staticad_schema.ops import pools
 from staticad_schema.ops.columns import BLOCK
+from staticad_schema.ops.correlation import conv_way, weights_way
 from staticad_schema.types import WIDENED, TensorType, nbytes
 
 Types = Sequence[TensorType]
@@ -59,30 +61,69 @@ def _placed(each: int) -> Estimate:
     )
 
 
-def _columns(image: int) -> Estimate:
-    """A padded copy of the operand that windows move over, and columns of a part of it."""
+def _convolution(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
+    """Columns of a part and what they are made of, for each of two threads; where they are made
+    window by window, a padded copy of the first operand and columns of a part of it."""
+    if not all(map(_elements, (*operands, *outputs))):
+        return 0
+    given = {k: v for k, v in attributes.items() if k != "shape"}
+    shapes: Any = [t.shape for t in (*operands, *outputs)]
+    item = operands[0].dtype.itemsize
+    kept = 0
+    if len(attributes) == len(given):
+        way, runs = conv_way(*shapes, **given)
+    else:
+        kept = 8 * nbytes(outputs[0])
+        way, runs = weights_way(*shapes, **given)
+    if runs is not None:
+        lines = runs.lines + shapes[2 if kept == 0 else 1][1]
+        elements = lines * runs.width + runs.combinations * runs.shape[1] * runs.length
+        return kept + float(min(2, runs.count) * item * elements)
+    if way != "columns":
+        return 0
+    copied = nbytes(operands[0]) if any(map(any, attributes["padding"])) else 0
+    return kept + copied + _columns(operands, outputs)
+
+
+def _columns(operands: Types, outputs: Types) -> float:
+    block = 1.5 * BLOCK * operands[0].dtype.itemsize
+    return min(block, 3 * _bytes(operands) + 3 * _bytes(outputs))
+
+
+def _convolution_input(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
+    """A part of the result, for the phases of strides, and columns."""
+    apart = max(attributes["strides"], default=1) > 1
+    return (nbytes(outputs[0]) if apart else 0) + _columns(operands, outputs)
+
+
+def _maps(each: int) -> Estimate:
+    """So many bytes for each element of a block, or of an image if that is larger, for each of
+    two threads; not more than for all elements."""
 
     def estimate(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
-        block = 1.5 * BLOCK * operands[0].dtype.itemsize
-        padding = attributes.get("padding", ())
-        copied = nbytes(operands[image]) if any(map(any, padding)) else 0
-        return copied + min(block, 3 * _bytes(operands) + 3 * _bytes(outputs))
+        block = pools.BLOCK
+        sizes = []
+        for t in (operands[0], outputs[0]):
+            shape: Any = t.shape
+            block = max(block, math.prod(shape[2:]))
+            sizes.append(_elements(t))
+        return each * min(2 * block, max(sizes))
 
     return estimate
 
 
 _KERNELS: dict[str, Estimate] = {
-    "conv": _columns(0),
-    "conv_input": _columns(0),
-    "conv_weights": _columns(0),
+    "conv": _convolution,
+    "conv_input": _convolution_input,
+    "conv_weights": _convolution,
     "cross_entropy": _of_first(1),
     "log_softmax": _of_first(1),
     "normalize": _of_first(1),
-    "max_pool": _times(0.5, 0),
+    "max_pool": _maps(16),
     "scatter_add": _placed(24),
-    "unpool": _times(0, 3),
-    "window_sum": _times(2, 1),
-    "window_spread": _times(2, 0),
+    "unpool": _maps(32),
+    "window_sum": _maps(64),
+    "window_spread": _maps(64),
 }
 """For ops with a kernel of their own; of the others it takes nothing to speak of."""
 
