@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +24,11 @@ from .hoisting import HoistingPlanner
 from .memory import MemoryPrediction, predicted
 from .plan import MemoryUse, Step, workspace
 from .pool import BlockPool
+from .program import Arena
 from .recent import Recent
 from .scratch import Scratch
 from .sizes import Sizes, find
+from .state import Snapshot, Written
 
 
 def planned(
@@ -93,6 +95,8 @@ class ChainPlanner:
         self.reads = tuple(str(s.original) for s in program.sources if s.kind == "variable")
         self.writes = tuple(name for name, _ in program.writes)
         self.draws = program.draws
+        self.shaped = self.reads
+        self.arenas: tuple[Arena, ...] = ()
         self.started = False
         whole = program.graph
         finders = [whole.nodes[i] for segment in chain.segments for i in segment.finders]
@@ -125,12 +129,13 @@ class ChainPlanner:
     def compute(
         self,
         feeds: Sequence[Array],
-        variables: Mapping[str, Array],
+        held: Snapshot,
         run_number: int,
         cancel: threading.Event,
         watch: Watch | None = None,
     ) -> Computed:
         """Run once.  Raises PlanError, ExecutionError, CancelledError."""
+        variables = held.arrays
         shapes = (*[a.shape for a in feeds], *[variables[n].shape for n in self.reads])
         told = self._told.get(shapes, self._tell)
         sizes = dict(told.values)
@@ -141,12 +146,12 @@ class ChainPlanner:
         written: dict[str, Array] = {}
         for part in self._parts:
             given = [values[v] for v in part.takes]
-            computed = part.planner.compute(given, variables, run_number, cancel, watch)
+            computed = part.planner.compute(given, held, run_number, cancel, watch)
             for (value, position), array in zip(part.segment.gives, computed.values, strict=True):
                 values[value] = array
                 if position >= 0:
                     fetched[position] = array
-            written.update(zip(part.planner.writes, computed.writes, strict=True))
+            written |= computed.writes.arrays
             if part.finding is not None:
                 boxes: Any = [_Found(sizes) for _ in part.made]
                 observe = None if watch is None else watch(part.finding)
@@ -158,9 +163,7 @@ class ChainPlanner:
                 values.pop(value, None)
         told.check_found(sizes)
         self._last = Known(shapes, {name: sizes[name] for name in self.finds})
-        return Computed(
-            [fetched[k] for k in range(len(fetched))], [written[n] for n in self.writes]
-        )
+        return Computed([fetched[k] for k in range(len(fetched))], Written(written, {}))
 
     def _tell(self, shapes: Shapes) -> Sizes:
         """The sizes that feeds and variables of these shapes tell.  Raises PlanError."""

@@ -17,20 +17,22 @@ from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
 from staticad_schema.types import Array, TensorType, array_type, nbytes
 
-from .compile import Plan, Program, Structure
+from .compile import Plan, Structure
 from .interpret import Observe as ObserveNodes
 from .interpret import interpret
 from .memory import MemoryPrediction, predicted, shortage
 from .plan import Observe
 from .pool import SMALL, BlockPool
+from .program import Arena, Program
 from .recent import Recent
 from .scratch import Scratch
 from .selection import require_fed, select
 from .sizes import Sizes
-from .state import Layout, require_fit
+from .state import Layout, Snapshot, Written, require_fit
 
 # Plans kept for one structure; a plan holds its scratch memory.
 PLANS = 32
+NOTHING = Written({}, {})
 
 Watch = Callable[[Plan], Observe]
 """Given the plan that is about to run, what to call around its steps."""
@@ -48,23 +50,24 @@ class Computed(NamedTuple):
     """Arrays of their own: the fetched values, and the new values of `Engine.writes`."""
 
     values: list[Array]
-    writes: list[Array]
+    writes: Written
 
 
 class Engine(Protocol):
     """reads: variables whose start value is needed.  writes: variables that are written.
-    draws: whether random bits are drawn.  started: whether the variables that it reads have
-    values, which they never lose."""
+    arenas: variables among those read that are read as one.  draws: whether random bits are
+    drawn.  started: whether the variables that it reads have values, which they never lose."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    arenas: tuple[Arena, ...]
     draws: bool
     started: bool
 
     def compute(
         self,
         feeds: Sequence[Array],
-        variables: Mapping[str, Array],
+        held: Snapshot,
         run_number: int,
         cancel: threading.Event,
         watch: Watch | None = None,
@@ -94,12 +97,14 @@ class Known(NamedTuple):
 class Planning(Engine, Protocol):
     """An engine with plans: one, or where it finds sizes several that run one after the other.
 
-    program: what the plans compute.  finds: for each size that is found the node that does,
+    program: what the plans compute.  shaped: the variables whose shapes plans follow
+    from.  finds: for each size that is found the node that does,
     in words.  last: of the plans that ran last.
     """
 
     finds: dict[str, str]
     program: Program
+    shaped: tuple[str, ...]
 
     @property
     def last(self) -> Known | None: ...
@@ -119,7 +124,7 @@ class Ready(NamedTuple):
     shapes: Shapes
     plan: Plan
     fetched: tuple[tuple[Callable[..., Array], tuple[int, ...], Any], ...]
-    layout: Layout | None
+    layout: Layout
 
 
 class Planner:
@@ -139,23 +144,29 @@ class Planner:
         self.program = structure.program
         self.finds: dict[str, str] = {}
         sources = structure.sources
-        self.reads = tuple(str(s.original) for s in sources if s.kind == "variable")
-        self.writes = self.structure.writes
+        self.shaped = tuple(str(s.original) for s in sources if s.kind == "variable")
+        self.arenas = tuple(s.original for s in sources if isinstance(s.original, Arena))
+        self.reads = (*self.shaped, *(n for arena in self.arenas for n in arena.names))
+        self.writes = (*structure.writes, *(n for arena in structure.arenas for n in arena.names))
         self.draws = self.structure.draws
         self.started = False
         self._graph = graph
         self._given = tuple(given)
         self._pool = pool
         self._scratch = scratch
-        # Where each source is among feeds, then variables, then the run number.
+        # Where each source is among feeds, then variables, then arenas, then the run number.
         count = len(self._given)
-        position: dict[tuple[str, int | str], int] = {g: i for i, g in enumerate(self._given)}
-        position |= {("variable", name): count + i for i, name in enumerate(self.reads)}
-        position["run", ""] = count + len(self.reads)
+        position: dict[tuple[str, int | str | Arena], int] = {}
+        position |= {g: i for i, g in enumerate(self._given)}
+        position |= {("variable", name): count + i for i, name in enumerate(self.shaped)}
+        count += len(self.shaped)
+        position |= {("arena", arena): count + i for i, arena in enumerate(self.arenas)}
+        count += len(self.arenas)
+        position["run", ""] = count
         self._order = [position[s.kind, s.original] for s in sources]
         self._numbered = any(s.kind == "run" for s in sources)
-        total = count + len(self.reads) + self._numbered
-        self._read = _getter(self.reads)
+        total = count + self._numbered
+        self._read = _getter(self.shaped)
         self._arranged = None if self._order == [*range(total)] else _getter(self._order)
         self._plans: Recent[Shapes, Ready] = Recent(PLANS)
         self._last: Ready | None = None
@@ -163,31 +174,33 @@ class Planner:
     def compute(
         self,
         feeds: Sequence[Array],
-        variables: Mapping[str, Array],
+        held: Snapshot,
         run_number: int,
         cancel: threading.Event,
         watch: Watch | None = None,
     ) -> Computed:
         """Run once.  Raises PlanError, ExecutionError, CancelledError."""
-        arrays = [*feeds, *self._read(variables)]
+        arrays = [*feeds, *self._read(held.arrays.known)]
         shapes = tuple(map(_SHAPE, arrays))
         ready = self._last
         if ready is None or ready.shapes != shapes:
             ready = self._plans.get(shapes, self._make)
             self._scratch.take_turn(ready.plan)
             self._last = ready
+        for arena in self.arenas:
+            arrays.append(held.flat(arena, self._pool))
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
         inputs = arrays if self._arranged is None else self._arranged(arrays)
         plan = ready.plan
         try:
             outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
-            writes = [] if ready.layout is None else ready.layout.allocate(self._pool)
+            writes = ready.layout.allocate(self._pool) if self.writes else []
             observe = None if watch is None else watch(plan)
             plan.execute(inputs, outputs + writes, cancel, observe)
         except MemoryError as error:
             raise shortage(plan, self.program.outputs, error) from error
-        return Computed(outputs, writes)
+        return Computed(outputs, ready.layout.written(writes) if writes else NOTHING)
 
     @property
     def last(self) -> Known | None:
@@ -202,8 +215,11 @@ class Planner:
     def predict(self, known: Known) -> MemoryPrediction:
         """The memory that one run of it needs."""
         (plan,) = self.plans(known)
-        boundary = len(plan.output_types) - len(self.writes)
-        kinds = [source.kind for source in self.structure.sources]
+        boundary = len(self.structure.fetches)
+        kinds = [
+            "variable" if source.kind == "arena" else source.kind
+            for source in self.structure.sources
+        ]
         return predicted(
             zip(kinds, plan.input_types, strict=True), plan.output_types[:boundary],
             plan.output_types[boundary:], plan.peak_bytes, plan.memory,
@@ -219,19 +235,18 @@ class Planner:
         for (kind, value), shape in zip(self._given, shapes[:count], strict=True):
             if kind == "feed":
                 sizes.bind_value(self._graph, value, shape)
-        for name, shape in zip(self.reads, shapes[count:], strict=True):
+        for name, shape in zip(self.shaped, shapes[count:], strict=True):
             sizes.bind_variable(self._graph, name, shape)
         sizes.check()
-        given = [*shapes, ()]
+        given = [*shapes, *[(arena.size,) for arena in self.arenas], ()]
         plan = self.structure.plan([given[i] for i in self._order])
         types = plan.output_types
-        boundary = len(types) - len(self.writes)
-        fetches, written = types[:boundary], types[boundary:]
-        layout = None
-        if self.writes:
-            for name, type_ in zip(self.writes, written, strict=True):
-                require_fit(self._graph, name, type_, "assignment to")
-            layout = Layout(self.writes, written, creation_order(self._graph))
+        names, boundary = self.structure.writes, len(self.structure.fetches)
+        fetches, written = types[:boundary], types[boundary : boundary + len(names)]
+        for name, type_ in zip(names, written, strict=True):
+            require_fit(self._graph, name, type_, "assignment to")
+        order = creation_order(self._graph) if names else {}
+        layout = Layout(names, written, order, self.structure.arenas)
         return Ready(shapes, plan, tuple(map(self._maker, fetches)), layout)
 
     def _maker(self, type_: TensorType) -> tuple[Callable[..., Array], tuple[int, ...], Any]:
@@ -249,6 +264,7 @@ class Interpreter:
         require_fed(graph, selection)
         self.reads = selection.reads
         self.writes = selection.writes
+        self.arenas: tuple[Arena, ...] = ()
         self.draws = selection.draws
         self.started = False
         self._graph = graph
@@ -259,7 +275,7 @@ class Interpreter:
     def compute(
         self,
         feeds: Sequence[Array],
-        variables: Mapping[str, Array],
+        held: Snapshot,
         run_number: int,
         cancel: threading.Event,
         watch: Watch | None = None,
@@ -268,19 +284,20 @@ class Interpreter:
         values, effects, fed = self._prepared
         given = dict(zip(fed, feeds, strict=True))
         result = interpret(
-            self._graph, values, effects, given, variables, run_number, self._observe, cancel
+            self._graph, values, effects, given, held.arrays, run_number, self._observe, cancel
         )
         types = []
         for name in self.writes:
             types.append(array_type(result.writes[name]))
             require_fit(self._graph, name, types[-1], "assignment to")
         outputs = [self._pool.empty(array.shape, array.dtype) for array in result.values]
-        writes = Layout(self.writes, types, creation_order(self._graph)).allocate(self._pool)
+        layout = Layout(self.writes, types, creation_order(self._graph))
+        writes = layout.allocate(self._pool)
         for array, source in zip(outputs, result.values, strict=True):
             array[...] = source
         for array, name in zip(writes, self.writes, strict=True):
             array[...] = result.writes[name]
-        return Computed(outputs, writes)
+        return Computed(outputs, layout.written(writes))
 
     def trim(self) -> int:
         """Nothing is kept."""

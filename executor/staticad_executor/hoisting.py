@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, nbytes
@@ -19,6 +19,7 @@ from .engine import Computed, Given, Known, Planner, Shapes, Watch
 from .memory import MemoryPrediction, predicted
 from .pool import BlockPool
 from .scratch import Scratch
+from .state import Snapshot
 
 Kept = tuple[tuple[weakref.ref[Array], ...], list[Array]]
 """The arrays of variables that values were computed from, and the values."""
@@ -41,7 +42,9 @@ class HoistingPlanner:
         self._rest = Planner(graph, hoisted.rest, [*given, *carried], pool, scratch)
         self.finds: dict[str, str] = {}
         self.reads = tuple(dict.fromkeys((*self._rest.reads, *self._first.reads)))
+        self.shaped = tuple(dict.fromkeys((*self._rest.shaped, *self._first.shaped)))
         self.writes = self._rest.writes
+        self.arenas = self._rest.arenas
         self.draws = self._rest.draws
         self.started = False
         self._fed = len(given)
@@ -53,20 +56,21 @@ class HoistingPlanner:
     def compute(
         self,
         feeds: Sequence[Array],
-        variables: Mapping[str, Array],
+        held: Snapshot,
         run_number: int,
         cancel: threading.Event,
         watch: Watch | None = None,
     ) -> Computed:
         """Run once.  Raises PlanError, ExecutionError, CancelledError."""
         kept = self._kept
+        variables = held.arrays.known
         arrays = [variables[name] for name in self._first.reads]
         if kept is None or any(
             known() is not array for known, array in zip(kept[0], arrays, strict=True)
         ):
-            values = self._first.compute((), variables, run_number, cancel, watch).values
+            values = self._first.compute((), held, run_number, cancel, watch).values
             kept = self._kept = tuple(map(weakref.ref, arrays)), values
-        return self._rest.compute([*feeds, *kept[1]], variables, run_number, cancel, watch)
+        return self._rest.compute([*feeds, *kept[1]], held, run_number, cancel, watch)
 
     @property
     def last(self) -> Known | None:
@@ -75,37 +79,37 @@ class HoistingPlanner:
         if last is None:
             return None
         count = self._fed + len(self._types)
-        read = dict(zip(self._rest.reads, last.shapes[count:], strict=True))
+        read = dict(zip(self._rest.shaped, last.shapes[count:], strict=True))
         types = self.program.graph.types
         sources = {s.original: s.value for s in self.program.sources if s.kind == "variable"}
-        for name in self.reads:
+        for name in self.shaped:
             # What is hoisted depends on variables of known sizes only.
             read.setdefault(name, tuple(map(int, types[sources[name]].shape)))
-        return Known((*last.shapes[: self._fed], *(read[name] for name in self.reads)), {})
+        return Known((*last.shapes[: self._fed], *(read[name] for name in self.shaped)), {})
 
     def plans(self, known: Known) -> list[Plan]:
         """The plan of the first part, which need not run, and that of the rest."""
-        read = dict(zip(self.reads, known.shapes[self._fed :], strict=True))
-        first: Shapes = tuple(read[name] for name in self._first.reads)
+        read = dict(zip(self.shaped, known.shapes[self._fed :], strict=True))
+        first: Shapes = tuple(read[name] for name in self._first.shaped)
         carried = [tuple(map(int, type_.shape)) for type_ in self._types]
-        rest = (*known.shapes[: self._fed], *carried, *(read[name] for name in self._rest.reads))
+        rest = (*known.shapes[: self._fed], *carried, *(read[name] for name in self._rest.shaped))
         return [*self._first.plans(Known(first, {})), *self._rest.plans(Known(rest, {}))]
 
     def predict(self, known: Known) -> MemoryPrediction:
         """The memory that one run needs, with what is kept."""
         first, rest = self.plans(known)
         kept = sum(map(nbytes, self._types))
-        read = dict(zip(self.reads, known.shapes[self._fed :], strict=True))
+        read = dict(zip(self.shaped, known.shapes[self._fed :], strict=True))
         types = self.program.graph.types
         sources = []
         for source in self.program.sources:
-            shape: tuple[int, ...] = ()
-            if source.kind == "variable":
-                shape = read[str(source.original)]
+            type_ = types[source.value]
+            if source.kind == "variable" and source.original in read:
+                type_ = type_.with_shape(read[str(source.original)])
             elif source.kind == "feed":
-                shape = known.shapes[self._position[int(source.original)]]
-            sources.append((source.kind, types[source.value].with_shape(shape)))
-        boundary = len(rest.output_types) - len(self.writes)
+                type_ = type_.with_shape(known.shapes[self._position[int(str(source.original))]])
+            sources.append((source.kind, type_))
+        boundary = len(self._rest.structure.fetches)
         worst = max(first, rest, key=lambda plan: plan.peak_bytes)
         return predicted(
             sources, rest.output_types[:boundary], rest.output_types[boundary:],

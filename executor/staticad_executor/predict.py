@@ -45,7 +45,7 @@ def shapes_for(
     Raises PlanError for a symbol without a size.
     """
     shapes = [_bound(graph.types[value].shape, sizes, graph.value_name(value)) for value in fed]
-    for name in engine.reads:
+    for name in engine.shaped:
         declared = graph.variable_specs[name].type
         if not declared.is_static and name in held:
             shapes.append(held[name].shape)

@@ -8,8 +8,10 @@ return one; they know neither variables nor feeds, only values.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from staticad_schema.graph import Graph
@@ -17,6 +19,28 @@ from staticad_schema.node import Node
 from staticad_schema.op import Op
 from staticad_schema.run_time_sizes import Needs, finders_of
 from staticad_schema.text import line
+from staticad_schema.types import DType
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Variables of one dtype whose elements are one flat value, without gaps."""
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: DType
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return sum(map(math.prod, self.shapes))
+
+    @cached_property
+    def stretches(self) -> dict[str, tuple[int, tuple[int, ...]]]:
+        """For each variable the byte at which it begins, and its shape."""
+        sizes = [math.prod(shape) * self.dtype.itemsize for shape in self.shapes]
+        starts = list(itertools.accumulate(sizes, initial=0))[:-1]
+        return dict(zip(self.names, zip(starts, self.shapes, strict=True), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +48,20 @@ class Source:
     """An input of a program: a `parameter` node that produces `value`.
 
     original: for a feed the value id in the graph that was compiled, for a variable its
-    name, for the run number "", for what is carried from segment to segment the value id in
-    the whole program.
+    name, for an arena itself, for the run number "", for what is carried from segment to
+    segment the value id in the whole program.
     """
 
-    kind: Literal["feed", "variable", "run", "carried"]
+    kind: Literal["feed", "variable", "arena", "run", "carried"]
     value: int
-    original: int | str
+    original: int | str | Arena
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
     """graph: the nodes, sources being `parameter` nodes.  fetches: values to return.
-    writes: variables with their new values.  effects: indices of the nodes with effect io,
+    writes: variables with their new values.  arenas: variables that are written as one flat
+    value.  effects: indices of the nodes with effect io,
     which run in this order.  draws: whether random bits are drawn.  finds: whether sizes are
     found."""
 
@@ -47,17 +72,21 @@ class Program:
     effects: tuple[int, ...]
     draws: bool
     finds: bool = False
+    arenas: tuple[tuple[Arena, int], ...] = ()
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """The values a run hands out: fetches, then writes."""
-        return self.fetches + tuple(value for _, value in self.writes)
+        """The values a run hands out: fetches, then writes, then arenas."""
+        writes = tuple([value for _, value in self.writes])
+        return self.fetches + writes + tuple([value for _, value in self.arenas])
 
     def text(self) -> str:
         """One line a node, then the outputs."""
         lines = [line(self.graph, index) for index in range(len(self.graph.nodes))]
         lines += [f"fetch %{value}" for value in self.fetches]
         lines += [f"write {name!r} %{value}" for name, value in self.writes]
+        for arena, value in self.arenas:
+            lines.append(f"write {', '.join(map(repr, arena.names))} %{value}")
         return "\n".join(lines) + "\n"
 
 
@@ -150,5 +179,6 @@ def rewired(
         sources=tuple(replace(s, value=values[s.value]) for s in program.sources),
         fetches=tuple(values[v] for v in program.fetches),
         writes=tuple((name, values[v]) for name, v in program.writes),
+        arenas=tuple((arena, values[v]) for arena, v in program.arenas),
         effects=tuple(indices[i] for i in program.effects),
     )

@@ -6,8 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -81,9 +80,7 @@ class Session:
                 raise FeedTypeError(
                     "no graph is given", expected="a Graph", found=repr(graph)[:200]
                 )
-            check_options(
-                device, target, threads, rewrites, memory_budget, check_numerics
-            )
+            check_options(device, target, threads, rewrites, memory_budget, check_numerics)
             require_known(rewrites, "Session(rewrites=…)")
             if variables is not None and not isinstance(variables, Variables):
                 raise FeedTypeError(
@@ -216,17 +213,17 @@ class Session:
                 held = store.snapshot if engine.started else self.variables.ready(engine.reads)
                 engine.started = True
                 number = held.run_number if number is None else number
-                values, _ = engine.compute(feeds, held.arrays, number, cancel, watch)
+                values, _ = engine.compute(feeds, held, number, cancel, watch)
                 return rebuild(values)
             with store.writer:
                 if not engine.started:
-                    self.variables.ready_for_writer(engine.reads, engine.writes)
+                    self.variables.ready_for_writer(engine.reads, engine.writes, engine.arenas)
                     engine.started = True
                 held = store.snapshot
                 number = held.run_number if number is None else number
-                values, writes = engine.compute(feeds, held.arrays, number, cancel, watch)
+                values, writes = engine.compute(feeds, held, number, cancel, watch)
                 result = rebuild(values)
-                following = held.after_run(dict(zip(engine.writes, writes, strict=True)), drew)
+                following = held.after_run(writes, drew)
                 if cancel.is_set():
                     raise CancelledError("the run was cancelled", asked="run")
                 # The commit: nothing before it has changed anything, and nothing that could
@@ -366,7 +363,7 @@ class Session:
         names = tuple(self.graph.variable_specs)
         held = self.variables.ready(names)
         arrays = {name: held.arrays[name].copy() for name in names}
-        return replace(held, arrays=MappingProxyType({})).with_arrays(arrays)
+        return Snapshot(run_number=held.run_number, step=held.step).with_arrays(arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write variables and counters to a checkpoint, in one step.  Raises OSError."""

@@ -7,26 +7,38 @@ a run that fails has published nothing.
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from staticad_schema.declarations import VariableSpec
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
+from staticad_schema.shapes import shape_text
 from staticad_schema.types import UINT8, Array, DType, TensorType
 
+from .flats import Arrays, Flat, Flats
 from .pool import BlockPool
+from .program import Arena
 
 # Variables start on cache lines of their own, so that flat views of an arena stay aligned.
 ALIGNMENT = 64
 # Counters have 64 bits, in graphs and in checkpoints.
 COUNTED = 1 << 64
+
+
+class Written(NamedTuple):
+    """What a run has computed for variables: arrays by name, and those of them that lie in one
+    flat array."""
+
+    arrays: dict[str, Array]
+    flats: dict[tuple[str, ...], Flat]
 
 
 @dataclass(frozen=True)
@@ -37,21 +49,26 @@ class Snapshot:
     many runs that drew random numbers have committed.  step: how many runs that wrote have.
     """
 
-    arrays: MappingProxyType[str, Array] = field(default_factory=lambda: MappingProxyType({}))
+    arrays: Arrays = field(default_factory=lambda: Arrays({}, {}))
     run_number: int = 0
     step: int = 0
 
-    def after_run(self, writes: Mapping[str, Array], drew: bool) -> Snapshot:
+    def after_run(self, written: Written, drew: bool) -> Snapshot:
         """The snapshot that a run's commit publishes."""
+        arrays, flats = written
+        wrote = bool(arrays or flats)
         return Snapshot(
-            self._merged(writes) if writes else self.arrays,
+            self._replaced(arrays, flats) if wrote else self.arrays,
             (self.run_number + drew) % COUNTED,
-            (self.step + bool(writes)) % COUNTED,
+            (self.step + wrote) % COUNTED,
         )
 
-    def with_arrays(self, arrays: Mapping[str, Array]) -> Snapshot:
-        """The snapshot with these variables added or replaced, and the same counters."""
-        return replace(self, arrays=self._merged(arrays))
+    def with_arrays(
+        self, arrays: Mapping[str, Array], flats: Flats = MappingProxyType({})
+    ) -> Snapshot:
+        """The snapshot with these variables, and those in flat arrays, added or replaced, and the
+        same counters."""
+        return replace(self, arrays=self._replaced(dict(arrays), flats))
 
     def copy(self) -> Snapshot:
         """The same values in memory of their own."""
@@ -59,10 +76,31 @@ class Snapshot:
             {name: array.copy() for name, array in self.arrays.items()}
         )
 
-    def _merged(self, arrays: Mapping[str, Array]) -> MappingProxyType[str, Array]:
+    def flat(self, arena: Arena, pool: BlockPool) -> Array:
+        """The variables of an arena as one array: the one that they lie in, or a copy.
+
+        Raises PlanError where they have other shapes.
+        """
+        found = self.arrays.flats.get(arena.names)
+        if found is not None and (found.arena is arena or found.arena == arena):
+            return found.array
+        parts = [self.arrays[name] for name in arena.names]
+        for name, part, shape in zip(arena.names, parts, arena.shapes, strict=True):
+            if part.shape != shape:
+                raise PlanError(
+                    "the variable has another shape than is declared",
+                    asked=f"variable {name!r}",
+                    expected=f"shape {shape_text(shape)}",
+                    found=f"shape {shape_text(part.shape)}",
+                )
+        flat = pool.empty((arena.size,), arena.dtype)
+        np.concatenate([part.reshape(-1) for part in parts], out=flat)
+        return flat
+
+    def _replaced(self, arrays: dict[str, Array], flats: Flats) -> Arrays:
         for array in arrays.values():
             array.setflags(write=False)
-        return MappingProxyType(self.arrays | arrays)
+        return self.arrays.replaced(arrays, flats)
 
 
 class Store:
@@ -121,30 +159,46 @@ def require_fit(graph: Graph, name: str, type_: TensorType, asked: str) -> None:
 
 
 class Layout:
-    """Where the new values of a run's variables lie: one arena a dtype, in order of creation."""
+    """Where the new values of a run's variables lie, in one block of memory.
+
+    What is computed as one lies there without gaps; the other variables follow, by dtype and in
+    order of creation, on cache lines of their own.
+    """
 
     def __init__(
-        self, names: Sequence[str], types: Sequence[TensorType], order: Mapping[str, int]
+        self,
+        names: Sequence[str],
+        types: Sequence[TensorType],
+        order: Mapping[str, int],
+        flat: Sequence[Arena] = (),
     ) -> None:
-        """types are static; order ranks the names."""
-        self.count = len(names)
-        self._arenas: list[tuple[int, DType, list[tuple[int, int, tuple[int, ...]]]]] = []
+        """types are static; order ranks the names.  flat: what is computed as one."""
+        self.names = tuple(names)
+        self.flat = tuple(flat)
+        arrays = [(tuple(map(int, t.shape)), t.dtype) for t in types]
+        arrays += [((arena.size,), arena.dtype) for arena in flat]
         members: dict[DType, list[int]] = {}
         for i in sorted(range(len(names)), key=lambda i: order[names[i]]):
             members.setdefault(types[i].dtype, []).append(i)
-        for dtype, indices in members.items():
-            parts, size = [], 0
-            for i in indices:
-                shape = tuple(map(int, types[i].shape))
-                parts.append((i, size, shape))
-                size += -(-math.prod(shape) * dtype.itemsize // ALIGNMENT) * ALIGNMENT
-            self._arenas.append((size, dtype, parts))
+        starts = [0] * len(arrays)
+        self._size = 0
+        for i in [*range(len(names), len(arrays)), *itertools.chain(*members.values())]:
+            shape, dtype = arrays[i]
+            starts[i] = self._size
+            self._size += -(-math.prod(shape) * dtype.itemsize // ALIGNMENT) * ALIGNMENT
+        # Of each array its shape, dtype, and the byte at which it begins.
+        self._parts = [(*array, start) for array, start in zip(arrays, starts, strict=True)]
 
     def allocate(self, pool: BlockPool) -> list[Array]:
-        """Fresh arrays, in the order of the names."""
-        arrays: list[Any] = [None] * self.count
-        for size, dtype, parts in self._arenas:
-            arena = pool.empty((size,), UINT8)
-            for i, offset, shape in parts:
-                arrays[i] = np.ndarray(shape, dtype, arena, offset)
-        return arrays
+        """Fresh arrays, in the order of the names, then the flat ones."""
+        block: Any = pool.empty((self._size,), UINT8)
+        return [np.ndarray(shape, dtype, block, at) for shape, dtype, at in self._parts]
+
+    def written(self, arrays: Sequence[Array]) -> Written:
+        """What a run has written into the arrays that `allocate` made."""
+        flats: dict[tuple[str, ...], Flat] = {}
+        for arena, array in zip(self.flat, arrays[len(self.names) :], strict=True):
+            # So that its stretches are read-only, too.
+            array.setflags(write=False)
+            flats[arena.names] = Flat(arena, array)
+        return Written(dict(zip(self.names, arrays, strict=False)), flats)

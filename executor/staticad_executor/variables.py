@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from staticad_schema.types import Array, array_type
 
 from .feeds import convert
 from .fetches import own
+from .flats import Flat
 from .interpret import Observe, interpret
+from .program import Arena
 from .selection import select
 from .state import Layout, Snapshot, Store, require_fit
 
@@ -109,29 +111,38 @@ class Variables(Mapping[str, Array]):
                 snapshot = self.ready_for_writer(names)
         return snapshot
 
-    def ready_for_writer(self, names: tuple[str, ...], writes: tuple[str, ...] = ()) -> Snapshot:
+    def ready_for_writer(
+        self, names: tuple[str, ...], writes: tuple[str, ...] = (), arenas: Sequence[Arena] = ()
+    ) -> Snapshot:
         """The same for who holds the store's writer lock, and writes some of them next.
 
         Those lie together, as what is written will: so their memory is what a later run needs.
+        arenas: those of them that are read as one.
         """
         snapshot = self.store.snapshot
         missing = [name for name in names if name not in snapshot.arrays]
         if missing:
-            places = self._together([name for name in missing if name in writes])
+            whole = [arena for arena in arenas if set(missing).issuperset(arena.names)]
+            inside = {name for arena in whole for name in arena.names}
+            layout = self._together([n for n in missing if n in writes and n not in inside], whole)
+            arrays = layout.allocate(self.store.pool)
+            places = dict(zip(layout.names, arrays, strict=False))
+            for arena, array in zip(whole, arrays[len(layout.names) :], strict=True):
+                places |= {name: Flat(arena, array).stretch(name) for name in arena.names}
             initial = self.initial(missing, places)
-            fresh = {k: array for k, array in initial.items() if k not in snapshot.arrays}
-            snapshot = snapshot.with_arrays(fresh)
+            known = inside.union(snapshot.arrays)
+            fresh = {name: array for name, array in initial.items() if name not in known}
+            snapshot = snapshot.with_arrays(fresh, layout.written(arrays).flats)
             self.store.snapshot = snapshot
         return snapshot
 
-    def _together(self, names: list[str]) -> dict[str, Array]:
-        """Memory for variables of static type."""
+    def _together(self, names: list[str], arenas: Sequence[Arena]) -> Layout:
+        """Memory for variables of static type, and for arenas."""
         specs = self._graph.variable_specs
         static = [name for name in names if specs[name].type.is_static]
         types = [specs[name].type for name in static]
         rank = {name: k for k, name in enumerate(specs)}
-        arrays = Layout(static, types, rank).allocate(self.store.pool)
-        return dict(zip(static, arrays, strict=True))
+        return Layout(static, types, rank, arenas)
 
     def initial(
         self, names: list[str], places: Mapping[str, Array] | None = None

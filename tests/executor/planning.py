@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -53,24 +54,35 @@ class Compiled:
     def input(self, kind: str, original: Any) -> Array:
         if kind == "run":
             return np.array(self.run_number, np.uint64)
+        if kind == "arena":
+            return np.concatenate([self.variables[name].reshape(-1) for name in original.names])
         array = self.feeds[original] if kind == "feed" else self.variables[original]
         return np.array(array, order="C", copy=None)
 
     def run(self) -> list[Array]:
-        """Fetched values, then writes, computed by the plan into memory full of rubbish."""
+        """Fetched values, then writes, those in arenas last, computed by the plan into memory full
+        of rubbish."""
         outputs = [_rubbish(t.shape, t.dtype) for t in self.plan.output_types]
         before = [a.copy() for a in self.inputs]
         self.plan.execute(self.inputs, outputs)
         for array, copy in zip(self.inputs, before, strict=True):
             assert array.tobytes() == copy.tobytes(), "an input was written"
-        return outputs
+        count = len(outputs) - len(self.structure.arenas)
+        result = outputs[:count]
+        for arena, flat in zip(self.structure.arenas, outputs[count:], strict=True):
+            ends = np.cumsum([math.prod(shape) for shape in arena.shapes])
+            parts = np.split(flat, ends[:-1])
+            result += [p.reshape(shape) for p, shape in zip(parts, arena.shapes, strict=True)]
+        return result
 
     def expected(self) -> list[Array]:
         """The same by naive evaluation."""
         result = interpret(
             self.graph, self.fetches, self.effects, self.feeds, self.variables, self.run_number
         )
-        return [*result.values, *(result.writes[name] for name in self.structure.writes)]
+        names = list(self.structure.writes)
+        names += [name for arena in self.structure.arenas for name in arena.names]
+        return [*result.values, *(result.writes[name] for name in names)]
 
     def check(self) -> None:
         """The plan's results are the naive ones, bit for bit (any NaN is as good as another)."""

@@ -7,7 +7,7 @@ import pytest
 
 import staticad as sad
 from staticad_executor.pool import BlockPool
-from staticad_executor.state import ALIGNMENT, Layout, Snapshot, fits
+from staticad_executor.state import ALIGNMENT, Layout, Snapshot, Written, fits
 from staticad_schema.declarations import VariableSpec
 from staticad_schema.dims import symbol
 from staticad_schema.graph import Graph
@@ -20,12 +20,12 @@ F32 = np.float32
 def test_a_snapshot_is_read_only_and_grows_by_copies() -> None:
     empty = Snapshot()
     one = empty.with_arrays({"v": np.zeros(3)})
-    two = one.after_run({"v": np.ones(3)}, drew=True)
+    two = one.after_run(Written({"v": np.ones(3)}, {}), drew=True)
     assert dict(empty.arrays) == {}
     assert one.arrays["v"].tolist() == [0, 0, 0]
     assert two.arrays["v"].tolist() == [1, 1, 1]
     assert (one.run_number, one.step, two.run_number, two.step) == (0, 0, 1, 1)
-    assert two.after_run({}, drew=False) == two
+    assert two.after_run(Written({}, {}), drew=False) == two
     with pytest.raises(ValueError, match="read-only"):
         two.arrays["v"][0] = 5
     with pytest.raises(TypeError):

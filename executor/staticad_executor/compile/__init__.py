@@ -18,18 +18,19 @@ from staticad_schema.types import TensorType
 from ..devices.base import Device
 from ..devices.numpy import NumpyDevice
 from ..plan import Plan
-from ..program import Program, Source
+from ..program import Arena, Program, Source
 from .assign import assign
 from .bind import Bound, Pending, bind, pending
 from .budget import within
 from .cut import Segment, cut
 from .emit import emit
+from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
 from .order import order
 from .place import place
 from .rewrite import DEFAULT, Report, rewrite
-from .rules import SWITCHES, is_chosen
+from .rules import chosen_switch
 from .select import select
 
 STAGES = (select, rewrite, place, group, order, bind, assign, emit)
@@ -69,8 +70,13 @@ class Structure:
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """The variables written, the rest of a plan's outputs."""
+        """The variables written one by one, the next of a plan's outputs."""
         return tuple(name for name, _ in self.program.writes)
+
+    @property
+    def arenas(self) -> tuple[Arena, ...]:
+        """The variables written as one, the rest of a plan's outputs."""
+        return tuple(arena for arena, _ in self.program.arenas)
 
     @property
     def draws(self) -> bool:
@@ -167,7 +173,7 @@ def prepare(
 ) -> Structure | Chain | Hoisted:
     """The first five stages for fetched values, effects (node indices) and fed values; where a
     size depends on data, the last three of them for each segment, and for both parts where values
-    are hoisted, which a budget rules out.  budget: see `Structure`.
+    are hoisted.  A budget rules out hoisting and flat updates.  budget: see `Structure`.
 
     Raises PlanError for what is not fed and for unknown rewrites.
     """
@@ -178,14 +184,20 @@ def prepare(
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
-            may = budget is None and is_chosen("hoist", SWITCHES["hoist"], rewrites)
+            may = budget is None and chosen_switch("hoist", rewrites)
             parts = hoist(program) if may else None
+            rest = program if parts is None else parts.rest
+            # Updates as one need all gradients at once, which a budget may not allow.
+            if budget is None and chosen_switch("flat_updates", rewrites):
+                rest, updates = flat_updates(rest)
+                if updates:
+                    report.applied["flat_updates"] = updates
+            behind = _structure(rest, devices, threads, report, rewrites, budget)
             if parts is None:
-                return _structure(program, devices, threads, report, rewrites, budget)
+                return behind
             first = _structure(parts.first, devices, threads, report, rewrites, None)
-            rest = _structure(parts.rest, devices, threads, report, rewrites, None)
             about = ("hoisted: computed again when a variable has changed",)
-            return Hoisted(program, replace(first, about=about), rest, parts.carried)
+            return Hoisted(program, replace(first, about=about), behind, parts.carried)
         segments = cut(program)
         return Chain(
             program,
@@ -206,7 +218,7 @@ def _structure(
 ) -> Structure:
     grouped = order(group(place(program, devices)))
     runs = Counter(stage.__name__ for stage in ONCE)
-    scalars = is_chosen("python_scalars", SWITCHES["python_scalars"], rewrites)
+    scalars = chosen_switch("python_scalars", rewrites)
     return Structure(grouped, pending(program), threads, report, scalars, runs, budget)
 
 

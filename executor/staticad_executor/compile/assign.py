@@ -87,7 +87,7 @@ def assign(bound: Bound, python_scalars: bool = False) -> Assigned:
 
     python_scalars: whether 0-d regions may compute with Python's floats.
     """
-    draft = Draft(bound, python_scalars)
+    draft = Draft(bound, python_scalars, joins=True)
     draft.write()
     return _place(draft)
 
@@ -102,7 +102,7 @@ def _place(draft: Draft) -> Assigned:
         cell_of[source.value] = len(cells)
         cells.append(Cell("source", types[source.value], k))
     steps = draft.steps
-    computed = {v for writes in steps.writes for v in writes}
+    computed = {v for writes in steps.writes for v in writes} | draft.joined
     base = _bases(views)
     handed: list[tuple[int, int]] = []
     for k, value in enumerate(program.outputs):
@@ -119,7 +119,7 @@ def _place(draft: Draft) -> Assigned:
     instructions: list[Instruction] = []
     live: list[int] = []
     alive = value_bytes = 0
-    copied = {copy: value for value, copy in draft.copies.items()}
+    originals = draft.originals
 
     def cell(value: int) -> int:
         looking = []
@@ -146,27 +146,29 @@ def _place(draft: Draft) -> Assigned:
         made = steps.writes[position]
         for value in made:
             known = cell_of.get(value)
-            type_ = types[value]
+            value_bytes += nbytes(types[value])
             if known is None:
-                size = bytes_of[value] = nbytes(type_)
-                value_bytes += size
-                root = _overwritten(steps, position, value, dying, types, base) if dying else -1
-                if root >= 0:
-                    dying.remove(root)
-                    slot = slot_of.pop(root)
-                    alive -= bytes_of[root]
-                else:
-                    slot = slots.take(size)
-                alive += size
-                slot_of[value] = slot
-                key = slot, type_
-                known = slot_cells.get(key)
-                if known is None:
-                    known = slot_cells[key] = len(cells)
-                    cells.append(Cell("slot", type_, slot))
-                cell_of[value] = known
-            else:
-                value_bytes += nbytes(type_)
+                # A part of a concatenation is written there, where it takes no other's place.
+                stored = base.get(value, value) if base else value
+                if stored not in cell_of:
+                    size = bytes_of[stored] = nbytes(types[stored])
+                    root = -1
+                    if dying and stored == value:
+                        root = _overwritten(steps, position, value, dying, types, base)
+                    if root >= 0:
+                        dying.remove(root)
+                        slot = slot_of.pop(root)
+                        alive -= bytes_of[root]
+                    else:
+                        slot = slots.take(size)
+                    alive += size
+                    slot_of[stored] = slot
+                    key = slot, types[stored]
+                    if key not in slot_cells:
+                        slot_cells[key] = len(cells)
+                        cells.append(Cell("slot", types[stored], slot))
+                    cell_of[stored] = slot_cells[key]
+                known = cell_of[value] if stored == value else cell(value)
             writes.append(known)
         live.append(alive)
         for value in made:
@@ -183,7 +185,7 @@ def _place(draft: Draft) -> Assigned:
         instructions.append(
             Instruction(
                 steps.nodes[position], reads, tuple(writes),
-                tuple([copied.get(v, v) for v in made]) if copied else tuple(made), chosen,
+                tuple([originals.get(v, v) for v in made]) if originals else tuple(made), chosen,
                 steps.numbers[position],
             )
         )  # fmt: skip
@@ -204,10 +206,15 @@ def _place(draft: Draft) -> Assigned:
 
 
 def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:
-    """For each view the value whose memory it shares.  Views come after what they look at."""
+    """For each view the value whose memory it shares."""
     base: dict[int, int] = {}
-    for value, (source, _) in views.items():
-        base[value] = base.get(source, source)
+    for value in views:
+        looking = []
+        while value in views and value not in base:
+            looking.append(value)
+            value = views[value][0]
+        root = base.get(value, value)
+        base.update(dict.fromkeys(looking, root))
     return base
 
 

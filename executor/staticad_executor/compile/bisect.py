@@ -158,7 +158,7 @@ def evaluated(program: Program, run: Run) -> list[Array]:
             case "run":
                 given[source.value] = np.array(run.run_number, np.uint64)
             case _:
-                given[source.value] = run.feeds[int(source.original)]
+                given[source.value] = run.feeds[int(str(source.original))]
     return interpret(program.graph, program.outputs, program.effects, given, {}, 0).values
 
 

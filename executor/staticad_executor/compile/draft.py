@@ -60,18 +60,27 @@ class Steps:
 class Draft:
     """Instructions over values, before they have memory."""
 
-    def __init__(self, bound: Bound, python_scalars: bool = False) -> None:
-        """python_scalars: whether 0-d regions may compute with Python's floats."""
+    def __init__(self, bound: Bound, python_scalars: bool = False, joins: bool = False) -> None:
+        """python_scalars: whether 0-d regions may compute with Python's floats.  joins: whether
+        operands of concatenations may be computed in their places."""
         self.bound = bound
         self.python_scalars = python_scalars
+        self.joins = joins
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
+        self.outputs = frozenset(self.program.outputs)
         self.types = list(bound.types)
         # For each view the value it looks at directly, and how.
         self.views: dict[int, tuple[int, View]] = {}
         # A strided stand-in without memory for each view, to ask NumPy for its layout.
         self.models: dict[int, Array] = {}
         self.copies: dict[int, int] = {}
+        # For each value that is no node's the one that it is a copy, or a part, of.
+        self.originals: dict[int, int] = {}
+        # Concatenations that nothing computes as a whole: their operands are parts of them.
+        self.joined: set[int] = set()
+        self._made: set[int] = set()
+        self._seen = 0
         self.steps = Steps()
         self.kinds: list[str] = []
         self.kernels: dict[Any, Elementwise] = {}
@@ -153,6 +162,7 @@ class Draft:
             copy = len(self.types)
             self.types.append(self.types[value])
             self.copies[value] = copy
+            self.originals[copy] = value
             self.steps.add((), (value,), (copy,), copy_kernel(), len(self.kinds) - 1)
         return copy
 
@@ -257,6 +267,8 @@ class Draft:
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]
+        if node.op == "concat" and self.joins and self.join(index, node):
+            return
         chosen = kernel(
             node.op, self.bound.node_attributes(index),
             [self.types[v] for v in node.inputs],
@@ -268,6 +280,58 @@ class Draft:
         else:
             reads = tuple([self.walked(v) for v in reads])
         self.steps.add((index,), reads, tuple(node.outputs), chosen, len(self.kinds) - 1)
+
+    # -------------------------------------------------------------- parts
+
+    def join(self, index: int, node: Node) -> bool:
+        """Let the operands of a concatenation be computed where they belong in it, those that
+        cannot be copied there; False if none can, or if they are no runs of memory."""
+        whole, axis = node.start, self.bound.node_attributes(index)["axis"]
+        shape: Any = self.types[whole].shape
+        if math.prod(shape[:axis]) != 1 or not math.prod(shape):
+            return False
+        if all(self.movable(v) < 0 for v in node.inputs):
+            return False
+        start = 0
+        for v in node.inputs:
+            own: Any = self.types[v].shape
+            index_of = (slice(None),) * axis + (slice(start, start + own[axis]),)
+            start += own[axis]
+            part = self.movable(v)
+            if part < 0:
+                part = len(self.types)
+                self.types.append(self.types[v])
+                self.originals[part] = whole
+                number = len(self.kinds) - 1
+                self.steps.add((index,), (self.walked(v),), (part,), copy_kernel(), number)
+            self.model(part)
+            self.views[part] = whole, _stretch(index_of, self.types[part])
+        self.joined.add(whole)
+        self._made.add(whole)
+        return True
+
+    def movable(self, value: int) -> int:
+        """The value that is computed where `value` has its elements, all of them in order, if it
+        may be computed elsewhere; else -1."""
+        while value in self.views and value not in self._made:
+            source = self.views[value][0]
+            if self.model(source).size != self.models[value].size:
+                return -1
+            if not self.models[value].flags.c_contiguous:
+                return -1
+            value = source
+        written = self.steps.writes
+        while self._seen < len(written):
+            self._made.update(written[self._seen])
+            self._seen += 1
+        free = value in self._made and value not in self.views
+        return value if free and value not in self.outputs else -1
+
+
+def _stretch(index: tuple[slice, ...], type_: TensorType) -> View:
+    """How a part of a concatenation is taken of it."""
+    shape: Any = type_.shape
+    return lambda x: x[index].reshape(shape, copy=False)
 
 
 def _look(node: Node, attributes: dict[str, Any], out: TensorType) -> View | None:

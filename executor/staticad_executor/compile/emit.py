@@ -246,6 +246,8 @@ def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     for item in items[: worst + 1]:
         for c, value in zip(item.writes, item.values, strict=True):
             cell = assigned.cells[c]
+            while cell.kind == "view":
+                cell = assigned.cells[cell.at]
             if cell.kind == "slot":
                 holder[cell.at] = graph.producers[value], cell.type
     used: set[int] = set()

@@ -115,10 +115,16 @@ def is_chosen(name: str, kind: str, chosen: Collection[str]) -> bool:
 
 
 SWITCHES: Mapping[str, Kind] = {
-    "fold": "exact", "merge": "exact", "hoist": "exact", "python_scalars": "fast",
+    "fold": "exact", "merge": "exact", "hoist": "exact", "flat_updates": "exact",
+    "python_scalars": "fast",
 }  # fmt: skip
 """What can be chosen beside rules: folding, merging, keeping from run to run what depends on
-variables only, and Python's floats in place of 0-d arrays."""
+variables only, updates of many variables at once, and Python's floats in place of 0-d arrays."""
+
+
+def chosen_switch(name: str, chosen: Collection[str]) -> bool:
+    """Whether a choice includes one of the switches."""
+    return is_chosen(name, SWITCHES[name], chosen)
 
 
 def unknown_choice(chosen: Collection[str]) -> str | None:

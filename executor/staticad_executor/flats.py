@@ -1,0 +1,91 @@
+"""The values of variables by name, of which some are stretches of flat arrays.
+
+What an optimizer updates as one lies in one array; single variables are looked at when
+somebody asks for them, so that a run does nothing for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.types import Array
+
+from .program import Arena
+
+
+class Flat(NamedTuple):
+    """An array with the values of an arena's variables."""
+
+    arena: Arena
+    array: Array
+
+    def stretch(self, name: str) -> Array:
+        """The values of one of the variables; read-only if the array is."""
+        offset, shape = self.arena.stretches[name]
+        found: Array = np.ndarray(shape, self.arena.dtype, self.array, offset)
+        return found
+
+
+Flats = Mapping[tuple[str, ...], Flat]
+"""Flat arrays by the names of their variables."""
+
+
+class _Known(dict[str, Array]):
+    """Arrays by name, stretches of flat arrays when they are first asked for."""
+
+    __slots__ = ("flats",)
+    flats: Flats
+
+    def __missing__(self, name: str) -> Array:
+        for flat in self.flats.values():
+            if name in flat.arena.stretches:
+                found = self[name] = flat.stretch(name)
+                return found
+        raise KeyError(name)
+
+
+class Arrays(Mapping[str, Array]):
+    """Arrays by name: those of `single`, and the stretches of `flats`, which share no name."""
+
+    __slots__ = ("flats", "known", "single")
+
+    def __init__(self, single: dict[str, Array], flats: Flats) -> None:
+        self.single = single
+        self.flats = flats
+        self.known = _Known(single)
+        self.known.flats = flats
+
+    def __getitem__(self, name: str) -> Array:
+        return self.known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.single
+        for flat in self.flats.values():
+            yield from flat.arena.names
+
+    def __len__(self) -> int:
+        return len(self.single) + sum(len(flat.arena.names) for flat in self.flats.values())
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self.single or any(name in f.arena.stretches for f in self.flats.values())
+
+    def replaced(self, arrays: dict[str, Array], flats: Flats) -> Arrays:
+        """With these arrays, and variables in these flat ones, added or in place of others."""
+        names = arrays.keys()
+        whole = all(names.isdisjoint(f.arena.stretches.keys()) for f in self.flats.values())
+        if whole and flats.keys() <= self.flats.keys():
+            return Arrays(self.single | arrays, {**self.flats, **flats})
+        fresh = {name for key in flats for name in key}
+        single, kept = dict(self.single), {}
+        for key, flat in self.flats.items():
+            if names.isdisjoint(key) and (key in flats or fresh.isdisjoint(key)):
+                kept[key] = flat
+            else:
+                single |= {name: self[name] for name in key}
+        single |= arrays
+        for name in fresh:
+            single.pop(name, None)
+        return Arrays(single, {**kept, **flats})
