@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import staticad as sad
 from staticad_executor.devices.numpy import region
+from staticad_executor.devices.numpy.extrema import extrema
 from staticad_schema.op import OPS
 
 from .planning import Array, Compiled, same_bits
@@ -129,6 +130,19 @@ def test_rows_that_are_too_long_are_computed_node_by_node(case: Any, threads: in
     with small_tiles(40), pytest.MonkeyPatch.context() as patch:
         patch.setattr("staticad_executor.compile.draft.LONG_ROW", 8)
         Compiled(graph, fetches, feeds, threads=threads).check()
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "uint8"])
+def test_extrema_of_rows_keep_the_sign_of_zero(dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    for size in [*range(1, 100), 129, 300, 1000]:
+        for numbers in ([0.0, -0.0], [0.0, -0.0, np.nan, 1.0], [np.inf, -np.inf, 3.0]):
+            chosen = rng.choice(numbers, (5, size)).astype(dtype)
+            for ufunc in (np.maximum, np.minimum):
+                out = np.empty((5, 1), dtype)
+                extrema(ufunc, chosen, size, out)
+                assert same_bits(out, ufunc.reduce(chosen, 1, keepdims=True))
 
 
 @np.errstate(all="ignore")

@@ -6,6 +6,7 @@ Each equals the op's meaning bit for bit, but writes into memory it is given.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from staticad_schema.ops.contract import matmul_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
+from .extrema import extrema
 from .shares import Cut, cut_passes, cut_reduction, shared
 from .spatial import spatial_kernel
 from .temporaries import temporary_bytes
@@ -154,9 +156,21 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
         def run(x: Array, out: Array) -> None:
             reduce(x, axis, dtype, out, keepdims)
 
+        lead = len(shape) - len(axis)
+        rows, row = math.prod(shape[:lead]), math.prod(shape[lead:])
+        if ufunc in (np.maximum, np.minimum) and axis[0] == lead and rows >= SEVERAL_ROWS:
+            run = partial(_extrema, ufunc, row)
         return Kernel(run, True, ufunc.__name__ + ".reduce", cut=cut)
 
     return make
+
+
+# Of fewer rows an index of them costs more than it saves.
+SEVERAL_ROWS = 16
+
+
+def _extrema(ufunc: np.ufunc, row: int, x: Array, out: Array) -> None:
+    extrema(ufunc, x, row, out)
 
 
 def _truth(ufunc: np.ufunc) -> Maker:

@@ -14,22 +14,18 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.normalization import in_range
 from staticad_schema.types import Array, TensorType
 
+from .extrema import maximum_of_rows
+
 Function = Callable[..., Any]
 # NumPy's stubs do not know `out` and `keepdims` by position, which is the fastest way.
 _sum: Any = np.add.reduce
-
-# NumPy reduces a short last axis row by row, at several times the cost of an element.  The
-# maximum over the rows of the transposed copy is the same value: a maximum has no rounding.
-SHORT_AXIS = 64
 
 
 def _maximum(x: Array, axis: int) -> Array:
     """The maximum along an axis, which stays with size 1; -inf where it is empty."""
     size = x.shape[axis]
-    if axis in (-1, x.ndim - 1) and 0 < size <= SHORT_AXIS and x.size > 4 * size:
-        turned = np.array(x.reshape(-1, size).T, order="C")
-        top: Array = np.maximum.reduce(turned, 0).reshape(*x.shape[:-1], 1)
-        return top
+    if axis in (-1, x.ndim - 1) and size and x.size > 4 * size:
+        return maximum_of_rows(x)
     return np.asarray(np.maximum.reduce(x, axis, keepdims=True, initial=-np.inf))
 
 

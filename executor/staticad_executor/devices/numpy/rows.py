@@ -6,7 +6,9 @@ because a block of rows has other leading axes than the whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from staticad_schema.types import Array, TensorType
 
 from . import nn
 from .elementwise import Elementwise
+from .extrema import extrema
 
 Function = Callable[..., Any]
 
@@ -42,6 +45,9 @@ def row_kernel(
     of the operands behind the first `rows`."""
     trailing = tuple(range(rows - len(operands[0].shape), 0))
     ufunc = _UFUNCS.get(op)
+    if op in ("max", "min"):
+        row = math.prod(map(int, operands[0].shape[rows:]))
+        return RowKernel(Elementwise(partial(_extrema, ufunc, row), False, True, True), 0)
     if ufunc is not None:
         return RowKernel(_reduction(ufunc, trailing, attributes["keepdims"]), 0)
     alone = isinstance(attributes["axis"], int)
@@ -58,6 +64,10 @@ def _reduction(ufunc: np.ufunc, axis: tuple[int, ...], keepdims: bool) -> Elemen
         reduce(x, axis, x.dtype, out, keepdims)
 
     return Elementwise(run, False, True, True)
+
+
+def _extrema(ufunc: Any, row: int, x: Array, out: Array) -> None:
+    extrema(ufunc, x, row, out)
 
 
 def _spread(x: Array, out: Array) -> None:
