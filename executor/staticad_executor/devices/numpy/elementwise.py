@@ -254,7 +254,9 @@ _maximum, _minimum = _limit(np.maximum), _limit(np.minimum)
 
 
 def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
-    np.minimum(np.maximum(x, low), high, out=out)
+    raised = np.empty_like(out)
+    _maximum(x, low, raised)
+    _minimum(raised, high, out)
 
 
 def _relu(x: Array, out: Array) -> None:
