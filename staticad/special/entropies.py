@@ -133,7 +133,7 @@ def _weighted(x: Any, w: Any, axis: Axis, keepdims: bool) -> Any:
         return methods.reduce("logsumexp", counted, axis, keepdims)
     top = methods.reduce("max", counted, axis, True)
     # Of nothing but -inf the logarithm is that of 0, and does not depend on them.
-    nothing = build("equal", (top, -math.inf))
+    nothing, beyond = build("equal", (top, -math.inf)), build("equal", (top, math.inf))
     top = build("where", (build("isfinite", (top,)), top, top.coerce(0.0)))
     top = build("stop_gradient", (top,))
     apart = x - top
@@ -143,11 +143,24 @@ def _weighted(x: Any, w: Any, axis: Axis, keepdims: bool) -> Any:
     total = methods.reduce("sum", w * build("exp", (apart,)), axis, True)
     logarithm = build("log", (build("where", (nothing, total.coerce(1.0), total)),))
     found = build("where", (nothing, total.coerce(-math.inf), logarithm + top))
+    found = build("where", (beyond, _infinite(counted, w, beyond, axis), found))
     if keepdims:
         return found
     axes = dimensions.axes_of(axis, found.type.ndim)
     kept = tuple(n for k, n in enumerate(found.type.shape) if k not in axes)
     return methods.reshape(found, kept)
+
+
+def _infinite(x: Any, w: Any, beyond: Any, axis: Axis) -> Any:
+    """The weighted sum where some elements are inf: they have its slope, by their weights."""
+    there = build("equal", (x, math.inf))
+    none = x.coerce(0.0)
+    given = build("where", (there, w, none))
+    total = methods.reduce("sum", given, axis, True)
+    total = build("where", (beyond, total, total.coerce(1.0)))
+    share = build("stop_gradient", (given / total,))
+    parts = build("where", (there, share * x, none))
+    return methods.reduce("sum", parts, axis, True) + build("log", (total,))
 
 
 def softmax(x: Operand, /, axis: Axis = None, *, name: str | None = None) -> Tensor:

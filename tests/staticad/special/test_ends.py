@@ -253,3 +253,20 @@ def test_bessel_functions_keep_their_phase_far_out() -> None:
     with sad.Graph() as graph:
         y = special.j0(sad.constant(1e8, "float64"))
     assert run(graph, [y])[0] == pytest.approx(3.206029534041208e-05, 1e-9)
+
+
+def test_infinite_elements_share_the_slope_of_a_weighted_sum_by_their_weights() -> None:
+    x = np.array([[1.0, inf, 2.0], [inf, inf, -inf], [1.0, inf, 1.0], [0.0, 0.0, 0.0]])
+    weights = np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 1.0], [1.0, 0.0, 1.0], [1.0, 2.0, 1.0]])
+    with sad.Graph() as graph:
+        xs = [sad.placeholder("float64", (None, 3)) for _ in range(2)]
+        y = special.logsumexp(xs[0], axis=-1, b=xs[1])
+        in_x, in_b = sad.gradients(y, xs)
+        (pushed,) = sad.jvp(y, [xs[0]], [sad.ones_like(xs[0])])
+    found = run(graph, [y, in_x, in_b, pushed], dict(zip(xs, (x, weights), strict=True)))
+    np.testing.assert_allclose(found[0], [inf, inf, 1 + math.log(2), math.log(4)], rtol=1e-15)
+    np.testing.assert_allclose(
+        found[1], [[0, 1, 0], [0.25, 0.75, 0], [0.5, 0, 0.5], [0.25, 0.5, 0.25]], rtol=1e-15
+    )
+    np.testing.assert_allclose(found[2][:2], [[0, 0.5, 0], [0.25, 0.25, 0]], rtol=1e-15)
+    np.testing.assert_allclose(found[3], np.ones(4), rtol=1e-15)
