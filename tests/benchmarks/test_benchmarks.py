@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from benchmarks import callable_overhead, graph_size, measure, picture, table
+from benchmarks import callable_overhead, graph_size, measure, memory_growth, picture, table
 from benchmarks.on_staticad.running import Built
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
@@ -198,3 +198,11 @@ def test_picture_has_a_dot_for_each_right_record() -> None:
     places = [float(dot.attrib["cx"]) for dot in sorted(dots, key=lambda d: d.attrib["cx"])]
     assert places == sorted(places)
     assert len(set(places)) == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="memory is not measured")
+@pytest.mark.parametrize("name", ["resnet20_train", "gpt_train"])
+def test_growth_of_training_is_what_is_predicted(name: str) -> None:
+    found = memory_growth.measured(name)
+    # The interpreter's own memory is some megabytes.
+    assert abs(found["growth_mb"] - found["predicted_mb"]) < 0.1 * found["predicted_mb"] + 8
