@@ -85,12 +85,14 @@ def check_convolution(random: Random) -> None:
     channels, outputs, batch = (random.randrange(1, 4) for _ in range(3))
     # Deep ones are computed in another way.
     channels = random.choice((channels, channels, channels, 32))
+    dtype = random.choice(("float64", "float64", "float32", "int32"))
     x = _whole(random, random.choice((batch, batch, 0)), channels * groups, *windows.sizes)
     w = _whole(random, outputs * groups, channels, *windows.kernel)
+    x, w = x.astype(dtype), w.astype(dtype)
     given_ = {**windows.attributes, "groups": groups}
     (y,) = _apply("conv", (x, w), given_)
     np.testing.assert_array_equal(y, naive_windows.conv(x, w, windows, groups))
-    g = _whole(random, *y.shape)
+    g = _whole(random, *y.shape).astype(dtype)
     (dx,) = _apply("conv_input", (g, w), {**given_, "shape": windows.sizes})
     (dw,) = _apply("conv_weights", (x, g), {**given_, "shape": w.shape[1:]})
     assert dx.shape == x.shape

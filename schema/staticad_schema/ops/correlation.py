@@ -64,11 +64,17 @@ def conv(
     if not w.size:
         out.fill(0)
         return
+    # A mirrored kernel is no operand of BLAS.
+    w = np.ascontiguousarray(w)
     way, runs = conv_way(x.shape, w.shape, out.shape, strides, padding, dilation, groups)
-    if way == "product":
-        _conv_product(x, w, out, groups, spread)
-    elif runs is not None:
+    if runs is not None:
         _conv_runs(np.ascontiguousarray(x), w, out, runs, spread)
+    elif not out.flags.c_contiguous:
+        found = np.empty(out.shape, out.dtype)
+        conv(x, w, found, strides, padding, dilation, groups, spread)
+        np.copyto(out, found)
+    elif way == "product":
+        _conv_product(x, w, out, groups, spread)
     elif way == "correlate":
         # NumPy conjugates the second one.
         found = np.correlate(padded(x, padding)[0, 0], w[0, 0].conj(), "valid")
@@ -164,7 +170,7 @@ def _conv_columns(
             _conv_columns(part, w, found, strides, dilation, groups)
             out[:, :, some] = found
         return
-    left = np.ascontiguousarray(w).reshape(groups, -1, depth)
+    left = w.reshape(groups, -1, depth)
     if width >= LONG and groups == 1:
         result = out.reshape(len(x), groups, -1, width)
         for some, columns in blocks(windows_of(x, kernel, strides, dilation, counts)):

@@ -55,13 +55,9 @@ def conv_input(
         if not weights.size:
             target[...] = 0
         elif target.size:
-            direct = target.flags.c_contiguous
-            found = target if direct else np.empty(target.shape, out.dtype)
             pads = [one.padding for one in phase]
             steps = tuple(one.dilation for one in phase)
-            conv(g, weights, found, (1,) * len(phase), pads, steps, groups, spread)
-            if not direct:
-                target[...] = found
+            conv(g, weights, target, (1,) * len(phase), pads, steps, groups, spread)
 
 
 def _spreads(g: Ints, w: Ints, out: Ints, strides: Ints, groups: int) -> bool:
