@@ -136,24 +136,34 @@ def _conv_product(x: Array, w: Array, out: Array, groups: int, spread: Spread) -
 def _conv_runs(x: Array, w: Array, out: Array, runs: Runs, spread: Spread) -> None:
     groups, outputs = runs.groups, len(w) // runs.groups
     rows = outputs if runs.deep else tall(outputs, runs.depth)
-    number, width = runs.blocks(rows, runs.depth)
-    used, stride = number * width, staggered(number * width)
+    width = runs.block(rows, runs.depth)
+    number, rest = divmod(runs.width, width)
+    used, stride = number * width, staggered(runs.width)
     left = w.reshape(groups, outputs // rows, 1, rows, runs.depth)
 
     def work(parts: Iterator[int]) -> None:
         columns = Columns(runs, x.dtype, stride)
         products = np.empty((len(w), stride), x.dtype)
         grid = Grid(runs, products)
-        right = columns.matrix[:, :used].reshape(groups, 1, runs.depth, number, width)
-        result = products[:, :used].reshape(groups, -1, rows, number, width)
-        right, result = right.swapaxes(2, 3), result.swapaxes(2, 3)
+        right = columns.matrix.reshape(groups, 1, 1, runs.depth, stride)
+        result = products.reshape(groups, -1, 1, rows, stride)
+        last = slice(used, used + rest)
+        pairs = [(right[..., last], result[..., last])] if rest else []
+        pairs.append((_in_blocks(right[..., :used], width), _in_blocks(result[..., :used], width)))
         for k in parts:
             part = runs.part(k)
             columns.make(x, part)
-            np.matmul(left, right, result)
+            for columns_of, products_of in pairs:
+                np.matmul(left, columns_of, products_of)
             out[part.first : part.stop, :, part.rows] = grid.of(part)
 
     runs.spread(work, runs.count, spread)
+
+
+def _in_blocks(matrix: Array, width: int) -> Array:
+    """(*, 1, rows, columns) as blocks of so many columns: (*, blocks, rows, width)."""
+    *lead, _, rows, columns = matrix.shape
+    return matrix.reshape(*lead, rows, columns // width, width).swapaxes(-3, -2)
 
 
 def _conv_columns(

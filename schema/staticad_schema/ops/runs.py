@@ -54,7 +54,7 @@ VECTOR = 16
 """Columns of a product are a multiple of this many, so that registers are full."""
 
 FAST = 64
-"""Columns of a product are best a multiple of this: 112 GFLOP/s where others have 104."""
+"""Columns of a product are best so many: 112 GFLOP/s where others have 80 to 104."""
 
 NARROW = 16
 """Columns of a product at least, at 80 % of a core's speed; what is deeper goes to the threads of
@@ -183,18 +183,11 @@ class Runs:
         y = number * self.rows
         return Part(first, stop, slice(y, min(y + self.rows, self.counts[0])), number)
 
-    def blocks(self, rows: int, depth: int) -> tuple[int, int]:
-        """(number, width) of the blocks of columns that are multiplied by a matrix of small
-        products each."""
+    def block(self, rows: int, depth: int) -> int:
+        """The width of the blocks of columns that are multiplied by a matrix of small products
+        each; what does not fill one at the end is another."""
         most = self.width if self.deep else small(rows, depth)
-        if most >= self.width:
-            return 1, self.width
-        # Of the fastest width, if that does not add too many columns at the end.
-        sizes = range(VECTOR, max(most, VECTOR) + 1, VECTOR)
-        best = min(
-            sizes, key=lambda n: (-(-self.width // n) * n * (1 if n % FAST == 0 else 1.08), -n)
-        )
-        return -(-self.width // best), best
+        return self.width if most >= self.width else min(FAST, most // VECTOR * VECTOR)
 
     def stretches(self, rows: int, others: int) -> tuple[int, int]:
         """(number, width) of the blocks of columns of which rows * others small sums of products
