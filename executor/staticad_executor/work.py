@@ -63,6 +63,7 @@ def _transform(operands: Types, outputs: Types) -> float:
 FLOPS: dict[str, Flops] = {
     "matmul": _product,
     "matmul_no_nan": _product,
+    "matmul_transposed": _product,
     "conv": _convolution(2, 1),
     "conv_input": _convolution(0, 1),
     "conv_weights": _convolution(1, 2),

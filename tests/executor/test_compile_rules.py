@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import staticad as sad
 from staticad_executor.compile import rewrite, select
+from staticad_executor.compile.bisect import Run, evaluated
 from staticad_executor.compile.rewrite import Report
 from staticad_executor.compile.verify import verify
 from staticad_executor.devices.numpy import NumpyDevice
@@ -20,7 +21,7 @@ from staticad_schema.op import OPS
 from staticad_schema.types import as_dtype
 
 from ..tolerance import units
-from .planning import Array, Compiled
+from .planning import Array, Compiled, same_bits
 from .random_graphs import SPECIAL, programs
 
 Build = Callable[[Any], Any]
@@ -407,3 +408,30 @@ def test_fast_products_with_one_hot_read_rows(dtype: str) -> None:
         assert "matmul" not in ops
         for found, expected in zip(compiled.run(), compiled.expected(), strict=True):
             np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 40, 100, 0])
+@pytest.mark.parametrize("lead", [(), (3,)])
+def test_products_with_transposes(rows: int, lead: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    size = 300
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (*lead, "n", size))
+        w = sad.placeholder("float32", (size, size))
+        y = sad.tanh(x @ w)
+        dx, dw = sad.gradients(sad.sum(y), [x, w])
+    feeds = {v: rng.standard_normal(shape, np.float32)
+             for v, shape in ((x, (*lead, rows, size)), (w, (size, size)))}  # fmt: skip
+    alone = Compiled(graph, [dx, dw], feeds, rewrites=("product_with_transpose",))
+    program = alone.structure.program
+    ops = [node.op for node in program.graph.nodes]
+    assert (ops.count("matmul_transposed"), ops.count("matmul")) == (1, 2)
+    run = Run(graph, [dx.id, dw.id], [], alone.feeds, {}, 0)
+    for found, same, naive in zip(
+        alone.run(), evaluated(program, run), alone.expected(), strict=True
+    ):
+        assert same_bits(found, same)
+        # Both are within the bound of a sum of so many products, whatever their order.
+        terms = size * float(np.abs(feeds[x]).max(initial=0) + 1) * 4
+        np.testing.assert_allclose(found, naive, rtol=0, atol=units("float32", 1) * terms)
+    Compiled(graph, [dx, dw], feeds).check()

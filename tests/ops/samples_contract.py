@@ -31,4 +31,22 @@ SAMPLES: Table = {
             lambda d: Sample((integers(d, 2, 3), integers(d, 3, 2))),
         ),
     ],
+    "matmul_transposed": [
+        *(
+            Sample((normal(*a), normal(*b, seed=1)))
+            for a, b in (
+                ((3, 4), (5, 4)),
+                ((2, 3, 4), (5, 4)),
+                ((0, 3), (2, 3)),
+                ((2, 0), (3, 0)),
+                ((1, 1), (1, 1)),
+                ((2, 1, 4), (1, 4)),
+            )
+        ),
+        Sample((normal(2, 3, dtype="complex128"), normal(4, 3, dtype="complex128", seed=1))),
+        *over(
+            (n for n in NAMES if n != "bool"),
+            lambda d: Sample((integers(d, 2, 3), integers(d, 4, 3))),
+        ),
+    ],
 }

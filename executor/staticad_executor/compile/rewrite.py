@@ -28,13 +28,13 @@ from staticad_schema.types import TensorType, array_type
 from ..program import Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
-from .rewrites import algebra, choice, exact, fast, parts, stable
+from .rewrites import algebra, choice, exact, fast, parts, products, stable
 from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, kept, may_be_kept
 from .rewrites.merge import node_key
 from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, settled, unknown_choice
 
 DEFAULT = ("exact", "stable")
-FAMILIES = (exact, choice, algebra, parts, stable, fast)
+FAMILIES = (exact, choice, algebra, parts, products, stable, fast)
 """The modules of rules; importing them is what registers the rules."""
 
 # Rules that build nodes build rewritten ones; this deep, and no deeper, where one leads to

@@ -153,6 +153,54 @@ def _transposed_hint(a: Shape, b: Shape) -> str | None:
     return None
 
 
+# ------------------------------------------------------------------ matmul_transposed
+
+# Of few rows BLAS spends its time with bringing a transposed matrix into its own order, which it
+# need not where that is the left one: up to twice the time of the product.
+_FEW_ROWS, _VERY_FEW_ROWS = 64, 32
+_LARGE_MATRIX, _LARGE_PRODUCT = 1 << 18, 400_000
+
+
+def transposed_into(a: Array, b: Array, out: Array | None) -> Array:
+    """a @ transpose(b), in `out` if it is given, which is contiguous.
+
+    The sizes alone decide how: of few rows it is the transpose of b @ transpose(a).
+    """
+    columns, inner = b.shape
+    rows = math.prod(a.shape[:-1])
+    if out is None:
+        out = np.empty((*a.shape[:-1], columns), np.result_type(a, b))
+    tall = a if a.ndim == 2 else np.asarray(a, order="C").reshape(rows, inner)
+    target = out if a.ndim == 2 else out.reshape(rows, columns)
+    few = rows <= _VERY_FEW_ROWS or (rows <= _FEW_ROWS and b.size >= _LARGE_MATRIX)
+    if few and rows > 1 and rows * b.size >= _LARGE_PRODUCT:
+        np.copyto(target, np.matmul(b, tall.T).T)
+    else:
+        np.matmul(tall, b.T, target)
+    return out
+
+
+@op(
+    numpy=lambda a, b: transposed_into(a, b, None),
+    grad="expand",
+    batch=lambda a, b, batched: _batch_matmul(a, swapped(b), batched),
+    expand=lambda a, b: matmul(a, swapped(b)),
+    widen=True,
+)
+def matmul_transposed(a: Operand, b: Operand) -> TensorType:
+    """a @ transpose(b) for a matrix b: products of rows with rows; a has any leading axes."""
+    check_kind(NUMERIC, a, b)
+    same_dtype((a, b))
+    if b.ndim != 2 or a.ndim < 2:
+        raise ShapeError(
+            "not products of matrices",
+            expected="b of rank 2, a of rank 2 or more",
+            found=f"{a}, {b}",
+        )
+    agree(a.shape[-1], b.shape[-1], "the contracted axes")
+    return a.with_shape((*a.shape[:-1], b.shape[0]))
+
+
 # ------------------------------------------------------------------ matmul_no_nan
 
 

@@ -9,7 +9,9 @@ class NumpyDevice:
     """Runs every op, by its meaning where it has no kernel of its own."""
 
     name = "numpy"
-    claimed = frozenset({"softmax", "log_softmax", "cross_entropy", "normalize", "sinc"})
+    claimed = frozenset(
+        {"softmax", "log_softmax", "cross_entropy", "normalize", "sinc", "matmul_transposed"}
+    )
 
     def supports(self, node: Node) -> bool:
         """True: what has a meaning can be run."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.ops.contract import matmul_into
+from staticad_schema.ops.contract import matmul_into, transposed_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
@@ -123,6 +123,11 @@ Maker = Callable[[Mapping[str, Any], Sequence[TensorType], Sequence[TensorType]]
 def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
     return Kernel(matmul_into, False, algorithm)
+
+
+def _matmul_transposed(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
+    algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
+    return Kernel(transposed_into, False, algorithm)
 
 
 def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
@@ -278,6 +283,7 @@ def _positions(function: Callable[..., Any], algorithm: str) -> Maker:
 _MAKERS: dict[str, Maker] = {
     "matmul": _matmul,
     "matmul_no_nan": _matmul_no_nan,
+    "matmul_transposed": _matmul_transposed,
     "sum": _reduction(np.add, True),
     "prod": _reduction(np.multiply, True),
     "max": _reduction(np.maximum, False),
