@@ -10,6 +10,7 @@ changes, because an elementwise op does not look at other elements.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -259,6 +260,7 @@ class _Emission:
         self.out = empty_like(self.graph)
         self.values: dict[int, int] = {}
         self.flat: dict[Column, int] = {}
+        self.starts: dict[Column, dict[int, int]] = {}
         self.indices: list[int] = []
         self.sources: list[Source] = []
         self.arena_of = {v: c for c in columns.leaves if c.arena is not None for v in c.values}
@@ -339,9 +341,10 @@ class _Emission:
         column = self.columns.of.get(value) or self.arena_of[value]
         if column not in self.flat:
             raise EarlyError(column)
-        sizes = [self.size(v) for v in column.values]
-        position = column.values.index(value)
-        start, size = sum(sizes[:position]), sizes[position]
+        if column not in self.starts:
+            ends = itertools.accumulate(map(self.size, column.values), initial=0)
+            self.starts[column] = dict(zip(column.values, ends, strict=False))
+        start, size = self.starts[column][value], self.size(value)
         type_ = self.graph.types[value]
         node = self.graph.nodes[self.graph.producers[value]]
         found = self.append(
