@@ -161,6 +161,13 @@ _FEW_ROWS, _VERY_FEW_ROWS = 64, 32
 _LARGE_MATRIX, _LARGE_PRODUCT = 1 << 18, 400_000
 
 
+def turns(rows: int, size: int) -> bool:
+    """Whether the product of so many rows with the transpose of a matrix of so many elements is
+    computed as the transpose of another one."""
+    few = rows <= _VERY_FEW_ROWS or (rows <= _FEW_ROWS and size >= _LARGE_MATRIX)
+    return few and rows > 1 and rows * size >= _LARGE_PRODUCT
+
+
 def transposed_into(a: Array, b: Array, out: Array | None) -> Array:
     """a @ transpose(b), in `out` if it is given, which is contiguous.
 
@@ -172,8 +179,7 @@ def transposed_into(a: Array, b: Array, out: Array | None) -> Array:
         out = np.empty((*a.shape[:-1], columns), np.result_type(a, b))
     tall = a if a.ndim == 2 else np.asarray(a, order="C").reshape(rows, inner)
     target = out if a.ndim == 2 else out.reshape(rows, columns)
-    few = rows <= _VERY_FEW_ROWS or (rows <= _FEW_ROWS and b.size >= _LARGE_MATRIX)
-    if few and rows > 1 and rows * b.size >= _LARGE_PRODUCT:
+    if turns(rows, b.size):
         np.copyto(target, np.matmul(b, tall.T).T)
     else:
         np.matmul(tall, b.T, target)

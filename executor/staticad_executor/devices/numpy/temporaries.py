@@ -13,6 +13,7 @@ from typing import Any
 from staticad_schema.op import OPS
 from staticad_schema.ops import pools
 from staticad_schema.ops.columns import BLOCK
+from staticad_schema.ops.contract import turns
 from staticad_schema.ops.correlation import conv_way, weights_way
 from staticad_schema.types import WIDENED, TensorType, nbytes
 
@@ -112,12 +113,21 @@ def _maps(each: int) -> Estimate:
     return estimate
 
 
+def _product_with_transpose(
+    attributes: Mapping[str, Any], operands: Types, outputs: Types
+) -> float:
+    a, b = operands
+    rows = _elements(a) // max(1, int(a.shape[-1]))
+    return nbytes(outputs[0]) if turns(rows, _elements(b)) else 0
+
+
 _KERNELS: dict[str, Estimate] = {
     "conv": _convolution,
     "conv_input": _convolution_input,
     "conv_weights": _convolution,
     "cross_entropy": _of_first(1),
     "log_softmax": _of_first(1),
+    "matmul_transposed": _product_with_transpose,
     "normalize": _of_first(1),
     "max_pool": _maps(16),
     "scatter_add": _placed(24),
