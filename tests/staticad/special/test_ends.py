@@ -266,7 +266,9 @@ def test_infinite_elements_share_the_slope_of_a_weighted_sum_by_their_weights() 
     found = run(graph, [y, in_x, in_b, pushed], dict(zip(xs, (x, weights), strict=True)))
     np.testing.assert_allclose(found[0], [inf, inf, 1 + math.log(2), math.log(4)], rtol=1e-15)
     np.testing.assert_allclose(
-        found[1], [[0, 1, 0], [0.25, 0.75, 0], [0.5, 0, 0.5], [0.25, 0.5, 0.25]], rtol=1e-15
+        found[1],
+        [[0.0, 1.0, 0.0], [0.25, 0.75, 0.0], [0.5, 0.0, 0.5], [0.25, 0.5, 0.25]],
+        rtol=1e-15,
     )
-    np.testing.assert_allclose(found[2][:2], [[0, 0.5, 0], [0.25, 0.25, 0]], rtol=1e-15)
+    np.testing.assert_allclose(found[2][:2], [[0.0, 0.5, 0.0], [0.25, 0.25, 0.0]], rtol=1e-15)
     np.testing.assert_allclose(found[3], np.ones(4), rtol=1e-15)
