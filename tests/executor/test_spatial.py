@@ -72,6 +72,18 @@ def test_convolutions_have_the_same_bits_for_any_number_of_threads(shape: str, d
     assert abs(wide[0] - wide[2]) < tolerance
 
 
+def test_parts_are_counted_not_listed() -> None:
+    """However large an image is, so that plans for it are made in no time."""
+    sizes = 1 << 40
+    given: Any = {"strides": (1,), "padding": ((1, 1),), "dilation": (1,), "groups": 1}
+    way, runs = correlation.conv_way((1, 4, sizes), (8, 4, 3), (1, 8, sizes), **given)
+    assert runs is not None
+    assert runs.count > 1 << 20
+    assert way == f"{runs.count} parts of {runs.lines}x{runs.width}"
+    last = runs.part(runs.count - 1)
+    assert last.rows.stop == sizes
+
+
 def test_random_convolutions_in_threads() -> None:
     for number in range(60):
         random, rng = Random(number), np.random.default_rng(number)

@@ -63,6 +63,9 @@ the BLAS, in larger parts, one after the other."""
 DEEP_WIDTH = 512
 """Columns of a part then, about."""
 
+LARGEST = 1 << 23
+"""Elements of the columns of a part at most, unless it has one row of windows."""
+
 WIDTH = 256
 """Columns of a part at least, about, if there are products enough to do with each."""
 
@@ -140,27 +143,28 @@ class Runs:
         pitches = [axis.pitch for axis in axes]
         self.steps = tuple(math.prod(pitches[a + 1 :]) for a in range(len(axes)))
         self.pitch = math.prod(pitches)
-        self.inner = axes[1:]
+        self.axes, self._first = axes, given[0]
         self.combinations = math.prod(len(axis.phases) for axis in axes)
         self.run = self.run_of(counts[0])
         whole = self.lines * self.run
         rows, images = counts[0], 1
-        block = max(BLOCK, (DEEP_WIDTH if deep else WIDTH) * self.lines)
+        block = max(BLOCK, min((DEEP_WIDTH if deep else WIDTH) * self.lines, LARGEST))
         if whole > block * 5 // 4:
             rows = evenly(rows, max(1, block // (self.lines * self.steps[0])))
         else:
             images = evenly(shape[0], max(1, block // whole))
         self.images, self.rows = images, rows
-        # An axis of their own for the windows of some rows: as if it were cropped.
-        size, places, _, stride, low, gap = given[0]
-        self.outer = [
-            _axis(size, places, min(rows, counts[0] - y), stride, low - y * stride, gap)
-            for y in range(0, counts[0], rows)
-        ]
-        self.count = -(-shape[0] // images) * len(self.outer)
+        self.slabs = -(-counts[0] // rows)
+        self.count = -(-shape[0] // images) * self.slabs
         self.width = images * self.run_of(rows)
         reach = sum(axis.reach * step for axis, step in zip(axes, self.steps, strict=True))
         self.length = staggered((images - 1) * self.pitch + self.run_of(rows) + reach)
+
+    def outer(self, number: int) -> Axis:
+        """The first axis for the windows of some rows: as if it were cropped."""
+        size, kernel, count, stride, low, dilation = self._first
+        y = number * self.rows
+        return _axis(size, kernel, min(self.rows, count - y), stride, low - y * stride, dilation)
 
     def run_of(self, rows: int) -> int:
         """The windows from the first to the last of some rows, those between lines included."""
@@ -177,7 +181,7 @@ class Runs:
 
     def part(self, k: int) -> Part:
         """The part of that number."""
-        image, number = divmod(k, len(self.outer))
+        image, number = divmod(k, self.slabs)
         first = image * self.images
         stop = min(first + self.images, self.shape[0])
         y = number * self.rows
@@ -267,6 +271,13 @@ class Grid:
         return view
 
 
+Copies = tuple[Any, Array, Array, Array]
+"""What is taken of x, where it goes, what windows see of that, and their lines of the matrix."""
+
+KEPT = 64
+"""Parts of which the views are kept."""
+
+
 class Columns:
     """The memory in which one thread makes the columns of parts.
 
@@ -278,7 +289,7 @@ class Columns:
         self.matrix = np.zeros((runs.lines, stride), dtype)
         shape = (runs.combinations, runs.shape[1], runs.length)
         self._padded = np.zeros((0,) if runs.direct else shape, dtype)
-        self._views: dict[tuple[int, int], list[tuple[Any, Array, Array, Array]]] = {}
+        self._views: dict[tuple[int, int], tuple[bool, list[Copies]]] = {}
 
     def make(self, x: Array, part: Part) -> None:
         """Copy the windows of a part of x, which is contiguous, into the matrix."""
@@ -290,22 +301,24 @@ class Columns:
         key = images, part.number
         views = self._views.get(key)
         if views is None:
+            if len(self._views) >= KEPT:
+                self._views.clear()
             views = self._views[key] = self._prepared(images, part.number)
-        if len(runs.outer) > 1 and not runs.outer[part.number].full:
+        of_part = x[part.first : part.stop].swapaxes(0, 1)
+        full, copies = views
+        if not full:
             # Where another part had its elements.
             self._padded.fill(0)
-        of_part = x[part.first : part.stop].swapaxes(0, 1)
-        for source, inside, seen, lines in views:
+        for source, inside, seen, lines in copies:
             np.copyto(inside, of_part[source])
             np.copyto(lines, seen)
 
-    def _prepared(self, images: int, number: int) -> list[tuple[Any, Array, Array, Array]]:
-        """For each combination of phases: what is taken of x, where it goes, what windows see,
-        and their lines of the matrix."""
+    def _prepared(self, images: int, number: int) -> tuple[bool, list[Copies]]:
+        """Whether no zeros have to be written, and the copies for each combination of phases."""
         runs, item = self.runs, self._padded.itemsize
         rows = len(range(number * runs.rows, runs.counts[0]))
         run = runs.run_of(min(rows, runs.rows))
-        axes = [runs.outer[number], *runs.inner]
+        axes = [runs.outer(number), *runs.axes[1:]]
         lead = self._padded.strides[1]
         found = []
         for k, phases in enumerate(itertools.product(*(axis.phases for axis in axes))):
@@ -327,7 +340,7 @@ class Columns:
             taken = (slice(None), slice(None), *(p.source for p in phases))
             kernel = (slice(None), *(p.kernel for p in phases))
             found.append((taken, inside, seen, self._lines(images, run)[kernel]))
-        return found
+        return runs.slabs == 1 or axes[0].full, found
 
     def _lines(self, images: int, run: int) -> Array:
         """The matrix with axes for channels, the kernel, images, windows."""
@@ -340,7 +353,7 @@ class Columns:
         runs, (own, lead, *strides) = self.runs, x.strides
         rows = part.rows.stop - part.rows.start
         run, images = runs.run_of(rows), part.stop - part.first
-        steps = [axis.phases[0].step for axis in (runs.outer[0], *runs.inner)]
+        steps = [axis.phases[0].step for axis in runs.axes]
         seen = np.ndarray(
             (x.shape[1], *runs.kernel, images, run), x.dtype, x,
             part.first * own + part.rows.start * strides[0],
