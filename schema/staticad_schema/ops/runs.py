@@ -191,7 +191,10 @@ class Runs:
         """The width of the blocks of columns that are multiplied by a matrix of small products
         each; what does not fill one at the end is another."""
         most = self.width if self.deep else small(rows, depth)
-        return self.width if most >= self.width else min(FAST, most // VECTOR * VECTOR)
+        if most >= self.width:
+            return self.width
+        # With one row it is no product of matrices, which takes the longer the less it is.
+        return most // VECTOR * VECTOR if rows == 1 else min(FAST, most // VECTOR * VECTOR)
 
     def stretches(self, rows: int, others: int) -> tuple[int, int]:
         """(number, width) of the blocks of columns of which rows * others small sums of products
