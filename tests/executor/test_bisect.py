@@ -30,7 +30,7 @@ def model(tmp_path: Path) -> Path:
         y = sad.exp(y) + sad.exp(x)
         y = sad.sin(y)
         y = sad.log(1 + sad.square(y)) / 4
-        loss = sad.sum(y * w, name="loss")
+        loss = sad.print_(sad.sum(y * w), "shown", name="loss")
         sad.group(w.assign_sub(loss), name="train")
         sad.random.uniform((3,), name="draw")
         graph.save(tmp_path / "model.sad")
