@@ -29,7 +29,7 @@ def test_errors_of_many_points_are_within_what_is_allowed(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_float32_has_its_digits(name: str) -> None:
     function = FUNCTIONS[name]
-    columns = [c.astype(np.float32) for c in points(function, 500, seed=3)]
+    columns = [np.clip(c, -3e38, 3e38).astype(np.float32) for c in points(function, 500, seed=3)]
     found = here(function, columns)
     exact = here(function, [c.astype(np.float64) for c in columns])
     assert found.dtype == np.float32
