@@ -1,0 +1,177 @@
+"""Regions of which each element is computed for itself, as one kernel.
+
+Axes along which all operands lie side by side become one.  The last axis is walked by vectors; a
+work-item takes a run of it on CPUs, one vector on GPUs.
+"""
+
+from __future__ import annotations
+
+import math
+
+from staticad_schema.op import OPS
+from staticad_schema.types import FLOAT64, INT64, KINDS, UINT32, DType
+
+from .body import LANE, RENAMED, Body, Index
+from .memory import store
+from .region import (
+    Kernel,
+    Operand,
+    Pointer,
+    Recipe,
+    Region,
+    Shape,
+    Step,
+    row_major,
+    shape_of,
+    size_of,
+)
+from .signature import Signature
+from .target import Target
+
+# Elements of a work-item on a CPU: enough to hide what a work-item costs, few enough to share.
+_RUN = 4096
+
+
+def elementwise(region: Region, target: Target, name: str = "region") -> Recipe:
+    """The kernel of a region whose outputs have one shape.
+
+    Raises ValueError for outputs of several shapes.
+    """
+    shapes = {shape_of(region.types[v]) for v in region.outputs}
+    if len(shapes) != 1:
+        raise ValueError(f"outputs of one shape are wanted, not {shapes}")
+    (shape,) = shapes
+    flat = is_flat(region)
+    if flat:
+        region = collapsed(region, shape)
+        shape = shape_of(region.types[region.outputs[0]])
+    return Recipe((_kernel(region, target, name, shape, flat),))
+
+
+def is_flat(region: Region) -> bool:
+    """Whether no step reads at another place than it writes."""
+    return all(
+        OPS[s.op].elementwise or s.op in RENAMED or s.op == "random_bits" for s in region.steps
+    )
+
+
+def computed_dtypes(region: Region) -> frozenset[DType]:
+    """The dtypes in registers, those on the way between others among them."""
+    natural = any(
+        s.op == "cast"
+        and s.types[0].dtype == UINT32
+        and KINDS[region.types[s.inputs[0]].dtype] == "float"
+        for s in region.steps
+    )
+    return region.dtypes | {INT64} if natural else region.dtypes
+
+
+def collapsed(region: Region, shape: Shape) -> Region:
+    """The same over as few axes as its operands allow, at least one; operands of full rank."""
+    strides = [aligned_strides(o, shape) for o in region.operands]
+    if any(s.op == "random_bits" for s in region.steps):
+        strides.append(row_major(shape))
+    groups: list[list[int]] = []
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        last = groups[-1][-1] if groups else None
+        if last is not None and all(s[last] == s[axis] * size for s in strides):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    merged = tuple(math.prod(shape[a] for a in g) for g in groups) or (1,)
+    operands = tuple(
+        Operand(o.dtype, merged, tuple(s[g[-1]] for g in groups) or (0,))
+        for o, s in zip(region.operands, strides, strict=False)
+    )
+    steps = tuple(
+        Step(s.op, s.attributes, s.inputs, tuple(t.with_shape(merged) for t in s.types))
+        for s in region.steps
+    )
+    return Region(operands, steps, region.outputs)
+
+
+def aligned_strides(operand: Operand, shape: Shape) -> Shape:
+    """The strides of an operand that is broadcast to a shape; 0 along axes of size 1."""
+    lead = len(shape) - len(operand.shape)
+    own = (
+        0 if size == 1 else stride
+        for size, stride in zip(operand.shape, operand.strides, strict=True)
+    )
+    return (0,) * lead + tuple(own)
+
+
+def largest(region: Region) -> int:
+    """What indices and strides may come to."""
+    sizes = [size_of(t.shape) for t in region.types]
+    for o in region.operands:
+        sizes.append(sum(abs(s) * n for s, n in zip(o.strides, o.shape, strict=True)))
+    return max(sizes, default=1)
+
+
+def _kernel(region: Region, target: Target, name: str, shape: Shape, flat: bool) -> Kernel:
+    dtypes = computed_dtypes(region)
+    inner = shape[-1] if shape else 1
+    lanes = target.lanes(dtypes) if flat else 1
+    while lanes > 1 and lanes > inner:
+        lanes //= 2
+    if any(no_vector(region, s) for s in region.steps):
+        lanes = 1
+    signature = Signature(largest(region) + _RUN)
+    body = Body(region, target, signature, lanes)
+    code, kind = body.code, signature.index_type
+    rows = size_of(shape[:-1])
+    run = lanes if target.many_items else max(lanes, min(_RUN, -(-inner // lanes) * lanes))
+    parts = -(-inner // run) if inner else 0
+    rows_each = 1 if target.many_items else max(1, _RUN // max(inner, 1))
+    units = -(-rows // rows_each) * parts
+    n, r = signature.number("inner", inner), signature.number("rows", rows)
+    p = signature.number("parts", parts)
+    code.line(f"const {kind} unit = get_global_id(0);")
+    code.line(f"const {kind} part = unit % {p};" if parts > 1 else f"const {kind} part = 0;")
+    first = f"unit / {p}" if parts > 1 else "unit"
+    each = signature.number("rows each", rows_each)
+    code.line(f"const {kind} first = ({first}) * {each};")
+    code.line(f"const {kind} last = min(first + {each}, {r});")
+    length = signature.number("run", run)
+    code.line(f"const {kind} start = part * {length};")
+    code.line(f"const {kind} stop = min(start + {length}, {n});")
+    with code.block(f"for ({kind} row = first; row < last; ++row)"):
+        lead = unravelled(body, "row", shape[:-1], "shape")
+        index: Index = (*lead, LANE) if shape else ()
+        with code.block(f"for ({kind} {LANE} = start; {LANE} < stop; {LANE} += {lanes})"):
+            if lanes > 1 and inner % lanes:
+                code.line(f"const int count = min(stop - {LANE}, ({kind}){lanes});")
+                body.count = "count"
+            found = [body.value(v, index) for v in region.outputs]
+            for k, value in enumerate(found):
+                out = signature.pointer(Pointer("output", k), value.dtype)
+                store(code, f"{out} + row * {n} + {LANE}", value, lanes, body.count)
+    local = min(target.work_group, 64) if target.many_items else 1
+    local = max(1, min(local, units))
+    # Work-items beyond the last unit have no row to begin with.
+    return signature.kernel(name, code, (-(-units // local) * local,), (local,))
+
+
+def no_vector(region: Region, step: Step) -> bool:
+    """Whether a step has no vector form."""
+    source = region.types[step.inputs[0]].dtype if step.inputs else FLOAT64
+    return step.op == "pow" and KINDS[source] != "float"
+
+
+def unravelled(body: Body, linear: str, shape: Shape, key: str) -> Index:
+    """The index along each axis of a place in row-major order."""
+    found: list[str] = []
+    sizes = [body.signature.number((key, a), n) for a, n in enumerate(shape)]
+    rest = linear
+    kind = body.signature.index_type
+    for axis in range(len(shape) - 1, 0, -1):
+        if sizes[axis] == "1":
+            found.append("0")
+            continue
+        found.append(body.code.index(f"{rest} % {sizes[axis]}", kind))
+        rest = body.code.index(f"{rest} / {sizes[axis]}", kind)
+    if shape:
+        found.append(rest if shape[0] != 1 else "0")
+    return tuple(reversed(found))

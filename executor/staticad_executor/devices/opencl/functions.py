@@ -1,0 +1,83 @@
+"""Functions in OpenCL C that kernels call; `@` stands for the number of lanes, nothing for one."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+# Nearest even of the 11 bits of a half float.  Below its normal numbers the step is 2**-24, which
+# is that of float32 around a half.
+ROUND_HALF = """
+float@ to_half@(const float@ x) {
+  const uint@ bits = as_uint@(x);
+  const float@ size = fabs(x);
+  const uint@ up = (bits & 0x7fffffffU) + 0xfffU + ((bits >> 13) & 1U);
+  float@ near = as_float@(up & ~0x1fffU);
+  near = select(near, (float@)(INFINITY), near >= (float@)(65536.0f));
+  near = select(near, (size + 0.5f) - 0.5f, size < (float@)(0x1p-14f));
+  near = copysign(near, x);
+  return select(near, x, x != x);
+}
+"""
+
+# Nearest even of the 8 bits of a bfloat16; a NaN stays one.
+ROUND_BFLOAT = """
+float@ to_bfloat@(const float@ x) {
+  const uint@ bits = as_uint@(x);
+  const uint@ near = (bits + 0x7fffU + ((bits >> 16) & 1U)) & 0xffff0000U;
+  return select(as_float@(near), x, x != x);
+}
+"""
+
+BFLOAT_BITS = """
+uint@ bfloat_bits@(const float@ x) {
+  const uint@ bits = as_uint@(x);
+  const uint@ near = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+  return select(near, ((bits >> 16) & 0x8000U) | 0x7fc0U, x != x);
+}
+"""
+
+# Reduction by three parts of pi/2, of so few digits that products with the quadrant are exact;
+# polynomials of the Cephes library.  Contraction is free here: no result of an op depends on it
+# by more than these functions' own rounding.  The
+# driver's own for what is far from 0, and for no other lanes: PoCL's are wrong for small numbers
+# beside large ones.
+_QUADRANT = """
+#pragma OPENCL FP_CONTRACT ON
+  const float@ n = rint(x * 0.636619772f);
+  float@ r = x - n * 1.5703125f;
+  r = r - n * 4.837512969970703125e-4f;
+  r = r - n * 7.54978995489188216e-8f;
+  const int@ k = convert_int@(n);
+  const float@ z = r * r;
+  float@ s = z * -1.9515295891e-4f + 8.3321608736e-3f;
+  s = s * z - 1.6666654611e-1f;
+  s = s * z * r + r;
+  float@ c = z * 2.443315711809948e-5f - 1.388731625493765e-3f;
+  c = c * z + 4.166664568298827e-2f;
+  c = c * z * z + (1.0f - 0.5f * z);
+"""
+_FAR = """
+  const int@ far = !(fabs(x) < (float@)(8192.0f));
+  if (ANY(far)) y = select(y, %s(x), far);
+  return y;
+}
+"""
+
+SINE = MappingProxyType(
+    {
+        "sin": "\nfloat@ vector_sin@(const float@ x) {"
+        + _QUADRANT
+        + "  float@ y = select(s, c, (k & 1) != 0);\n"
+        "  y = as_float@(as_int@(y) ^ ((k & 2) << 30));\n"
+        # The sign of -0 would be lost to a sum.
+        "  y = select(y, x, x == (float@)(0.0f));" + _FAR % "sin",
+        "cos": "\nfloat@ vector_cos@(const float@ x) {"
+        + _QUADRANT
+        + "  float@ y = select(c, s, (k & 1) != 0);\n"
+        "  y = as_float@(as_int@(y) ^ (((k + 1) & 2) << 30));" + _FAR % "cos",
+        "tan": "\nfloat@ vector_tan@(const float@ x) {"
+        + _QUADRANT
+        + "  float@ y = select(s, -c, (k & 1) != 0) / select(c, s, (k & 1) != 0);\n"
+        "  y = select(y, x, x == (float@)(0.0f));" + _FAR % "tan",
+    }
+)

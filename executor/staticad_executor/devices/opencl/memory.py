@@ -1,0 +1,88 @@
+"""Reading and writing elements: by vectors where they lie side by side, one by one at the ends of
+rows and where they lie apart."""
+
+from __future__ import annotations
+
+from staticad_schema.types import BFLOAT16, BOOL, FLOAT16, DType
+
+from .code import Code, Var
+from .functions import BFLOAT_BITS
+from .scalars import memory_type, register_type, vector
+from .typed import spread, with_lanes
+
+
+def stored_type(dtype: DType) -> str:
+    """The C type behind pointers to elements; float16 as bits, since arrays of halves are an
+    extension."""
+    return "ushort" if dtype == FLOAT16 else memory_type(dtype)
+
+
+def read(pointer: str, dtype: DType, lanes: int, space: str = "__global") -> str:
+    """The text that reads so many elements side by side into registers."""
+    if dtype == FLOAT16:
+        width = str(lanes) if lanes > 1 else ""
+        return f"vload_half{width}(0, (const {space} half *)({pointer}))"
+    text = f"vload{lanes}(0, {pointer})" if lanes > 1 else f"({pointer})[0]"
+    if dtype == BFLOAT16:
+        wide = f"convert_uint{lanes}({text})" if lanes > 1 else f"(uint){text}"
+        return f"as_{vector('float', lanes)}({wide} << 16)"
+    if dtype == BOOL:
+        return f"(convert_int{lanes}({text}) != 0)" if lanes > 1 else f"({text} != 0)"
+    return text
+
+
+def write(
+    code: Code, pointer: str, text: str, dtype: DType, lanes: int, space: str = "__global"
+) -> str:
+    """The text that writes so many elements side by side."""
+    width = str(lanes) if lanes > 1 else ""
+    if dtype == FLOAT16:
+        return f"vstore_half{width}_rte({text}, 0, ({space} half *)({pointer}))"
+    if dtype == BFLOAT16:
+        bits = with_lanes(code, "bfloat_bits", BFLOAT_BITS, lanes)
+        text = f"{bits}({text})"
+        text = f"convert_ushort{lanes}({text})" if lanes > 1 else f"(ushort){text}"
+    if dtype == BOOL:
+        text = f"convert_uchar{lanes}(-{text})" if lanes > 1 else f"(uchar){text}"
+    return f"vstore{lanes}({text}, 0, {pointer})" if lanes > 1 else f"({pointer})[0] = {text}"
+
+
+def load(code: Code, pointer: str, dtype: DType, lanes: int, stride: str, count: str | None) -> Var:
+    """Elements that lie a stride apart, the first `count` of them if that is given: then the
+    text `count` is compared with the lanes where the program runs."""
+    if lanes == 1:
+        return code.named(read(pointer, dtype, 1), dtype)
+    whole = read(pointer, dtype, lanes)
+    if stride == "1" and count is None:
+        return code.named(whole, dtype, lanes)
+    kind, element = register_type(dtype, lanes), stored_type(dtype)
+    name = code.function(
+        f"pick_{dtype.name}_{lanes}",
+        f"\n{kind} pick_{dtype.name}_{lanes}"
+        f"(const __global {element} *p, long stride, int count) {{\n"
+        f"  {element} t[{lanes}];\n"
+        f"  for (int k = 0; k < {lanes}; ++k) t[k] = k < count ? p[k * stride] : ({element})0;\n"
+        f"  return {read('t', dtype, lanes, '__private')};\n}}\n",
+    )
+    picked = f"{name}({pointer}, {stride}, {count or lanes})"
+    if stride == "1":
+        picked = f"{count} >= {lanes} ? {whole} : {picked}"
+    return code.named(picked, dtype, lanes)
+
+
+def store(code: Code, pointer: str, value: Var, lanes: int, count: str | None) -> None:
+    """Write elements side by side, the first `count` of them if that is given."""
+    text, dtype = spread(value, lanes), value.dtype
+    whole = write(code, pointer, text, dtype, lanes)
+    if lanes == 1 or count is None:
+        code.line(whole + ";")
+        return
+    kind, element = register_type(dtype, lanes), stored_type(dtype)
+    name = code.function(
+        f"put_{dtype.name}_{lanes}",
+        f"\nvoid put_{dtype.name}_{lanes}(__global {element} *p, const {kind} v, int count) {{\n"
+        f"  {element} t[{lanes}];\n"
+        f"  {write(code, 't', 'v', dtype, lanes, '__private')};\n"
+        f"  for (int k = 0; k < {lanes}; ++k) if (k < count) p[k] = t[k];\n}}\n",
+    )
+    code.line(f"if ({count} >= {lanes}) {whole}; else {name}({pointer}, {text}, {count});")

@@ -1,0 +1,149 @@
+"""What is generated from: nodes over operands, and what comes out: kernels with arguments.
+
+Values of a region are numbered: operands first, then the outputs of its nodes in order.  All
+sizes are known.  Results are contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from staticad_schema.types import Array, DType, TensorType
+
+Shape = tuple[int, ...]
+
+
+class Operand(NamedTuple):
+    """An array in memory; strides count elements, and may be 0 or negative."""
+
+    dtype: DType
+    shape: Shape
+    strides: Shape
+
+    @staticmethod
+    def of(array: Array) -> Operand:
+        """That of an array of NumPy's."""
+        strides = tuple(s // array.itemsize for s in array.strides)
+        return Operand(array.dtype, array.shape, strides)
+
+    @staticmethod
+    def contiguous(dtype: DType, shape: Shape) -> Operand:
+        """An operand in row-major order."""
+        return Operand(dtype, shape, row_major(shape))
+
+
+class Step(NamedTuple):
+    """A node of a region: inputs are values of it; types are those of its outputs."""
+
+    op: str
+    attributes: Mapping[str, Any]
+    inputs: tuple[int, ...]
+    types: tuple[TensorType, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """outputs: the values that are stored."""
+
+    operands: tuple[Operand, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+
+    @cached_property
+    def types(self) -> tuple[TensorType, ...]:
+        """The type of each value."""
+        found = [TensorType(o.dtype, o.shape) for o in self.operands]
+        for step in self.steps:
+            found += step.types
+        return tuple(found)
+
+    @cached_property
+    def makers(self) -> tuple[tuple[int, int], ...]:
+        """(step, which of its outputs) of each value behind the operands."""
+        return tuple((k, j) for k, step in enumerate(self.steps) for j in range(len(step.types)))
+
+    def step_of(self, value: int) -> Step | None:
+        """The step that makes a value; None for an operand."""
+        place = value - len(self.operands)
+        return None if place < 0 else self.steps[self.makers[place][0]]
+
+    @cached_property
+    def dtypes(self) -> frozenset[DType]:
+        """Those of all values."""
+        return frozenset(t.dtype for t in self.types)
+
+    @property
+    def bytes_moved(self) -> int:
+        """What has to be read and written at least: each operand once, each result once."""
+        total = 0
+        for operand in self.operands:
+            sizes = (n for n, s in zip(operand.shape, operand.strides, strict=True) if s)
+            total += math.prod(sizes) * operand.dtype.itemsize
+        for value in self.outputs:
+            total += size_of(self.types[value].shape) * self.types[value].dtype.itemsize
+        return total
+
+
+class Pointer(NamedTuple):
+    """An argument that is memory: a buffer, and behind it the place of its first element, in
+    elements, as a ulong."""
+
+    kind: Literal["operand", "output", "scratch", "flag"]
+    place: int = 0
+
+
+class LocalBytes(NamedTuple):
+    """An argument that is so much local memory."""
+
+    nbytes: int
+
+
+Argument = Pointer | LocalBytes | np.unsignedinteger[Any] | np.signedinteger[Any]
+
+
+class Kernel(NamedTuple):
+    """One launch.  A pointer stands for two arguments, the others for one each.
+
+    A `flag` is a uint that is 0 before a run, and another number behind it if an index was out
+    of range.
+    """
+
+    name: str
+    source: str
+    arguments: tuple[Argument, ...]
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+
+
+class Recipe(NamedTuple):
+    """Launches in order, and the bytes of the scratch that they share."""
+
+    kernels: tuple[Kernel, ...]
+    scratch: tuple[int, ...] = ()
+
+
+def shape_of(type_: TensorType) -> Shape:
+    """The sizes of a static type."""
+    sizes: Any = type_.shape
+    return tuple(sizes)
+
+
+def row_major(shape: Sequence[int]) -> Shape:
+    """The strides, in elements, of a contiguous array."""
+    strides = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def size_of(shape: Sequence[Any]) -> int:
+    """The number of elements of a static shape."""
+    return int(math.prod(shape))

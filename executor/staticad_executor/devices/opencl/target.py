@@ -1,0 +1,44 @@
+"""What the generation of source asks of a device.  Pure data: no driver is needed to write a
+kernel's text."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from staticad_schema.types import BFLOAT16, BOOL, FLOAT16, FLOAT64, KINDS, DType
+
+WIDEST = 16
+"""The longest vector that OpenCL has."""
+
+
+class Target(NamedTuple):
+    """A device as generated kernels see it.
+
+    vector_bytes: the longest vector that the compiler takes.  work_group: the most work-items of
+    a group.  local_bytes: local memory of a group.  units: groups that run at once.  fp64:
+    whether there are doubles.  many_items: a GPU, on which neighbouring work-items take
+    neighbouring elements; else one work-item takes many.  vector_sine: sines of vectors are
+    computed by arithmetic here, where the driver's take longer.
+    """
+
+    vector_bytes: int = 16
+    work_group: int = 256
+    local_bytes: int = 32768
+    units: int = 8
+    fp64: bool = True
+    many_items: bool = True
+    vector_sine: bool = False
+
+    def lanes(self, dtypes: frozenset[DType]) -> int:
+        """Elements of a vector in a kernel that computes with these dtypes."""
+        widest = max([4, *(compute_size(dtype) for dtype in dtypes)])
+        return max(1, min(WIDEST, self.vector_bytes // widest))
+
+    def holds(self, dtype: DType) -> bool:
+        """Whether kernels compute with the dtype; complex numbers never are."""
+        return KINDS[dtype] != "complex" and (self.fp64 or dtype != FLOAT64)
+
+
+def compute_size(dtype: DType) -> int:
+    """The bytes of an element in registers: half floats are float32 there, bools 32-bit masks."""
+    return 4 if dtype in (BOOL, FLOAT16, BFLOAT16) else dtype.itemsize
