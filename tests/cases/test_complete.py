@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import staticad as sad
-import staticad_executor
+from staticad_executor.options import DEVICES
 from staticad_schema.op import OPS
 
 TESTS = Path(__file__).parents[1]
@@ -47,10 +47,6 @@ WAITING = {
     "H24": "while_loop",
     "J6": "cond",
     "J14": "while_loop",
-    "M5": "opencl",
-    "M7": "opencl",
-    "M9": "opencl",
-    "M10": "opencl",
     "M12": "opencl",
     "M14": "opencl",
 }
@@ -79,11 +75,10 @@ def ids_in_tests() -> set[str]:
 def public_names() -> set[str]:
     """Whatever a user or a file can name: functions, ops, attributes of pad, devices."""
     # Names in linalg, special, ... are others: the condition of a matrix is no choice of branches.
-    devices = Path(str(staticad_executor.__file__)).parent / "devices"
     return (
         {name for name in dir(sad) if not name.startswith("_")}
         | set(OPS)
-        | {path.stem for path in devices.iterdir()}
+        | set(DEVICES)
         | set(re.findall(r"\w+", sad.pad.__doc__ or ""))
     )
 

@@ -37,13 +37,18 @@ def execute(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(described, indent=2))
         return
-    for entry in described["devices"]:
-        print(entry["name"])
-        for key, value in entry.items():
-            if key != "name":
-                print(f"  {key.replace('_', ' '):<16} {value}")
+    sections = [
+        "\n".join(
+            [
+                entry.pop("name"),
+                *(f"  {key.replace('_', ' '):<14} {value}" for key, value in entry.items()),
+            ]
+        )
+        for entry in described["devices"]
+    ]
+    print("\n\n".join(sections))
     if described["opencl"] is not None:
-        print(described["opencl"])
+        print(f"\n{described['opencl']}")
 
 
 def describe() -> dict[str, Any]:

@@ -236,6 +236,10 @@ class Probe:
             f"#define LOAD(p) {load}\n#define STORE(v, p) {store}\n{SOURCE}"
         )
 
+    def program(self, source: str | None = None) -> cl.Program:
+        """The source built, by default all kernels; what is asked once is not kept."""
+        return self.runtime.program(source or self.source(), keep=False)
+
     def run(
         self,
         name: str,
@@ -245,7 +249,7 @@ class Probe:
         source: str | None = None,
     ) -> None:
         """Run it over `count` items; arrays among the arguments are read and written."""
-        program = self.runtime.program(source or self.source())
+        program = self.program(source)
         buffers = [
             (cl.Buffer(self.runtime.context, self.flags, hostbuf=a), a)
             for a in arguments
@@ -261,7 +265,7 @@ class Probe:
 
     def group(self, name: str, local_bytes_per_item: int) -> int:
         """The largest group of a kernel, `GROUP` at most."""
-        kernel = self.runtime.kernel(self.runtime.program(self.source()), name)
+        kernel = self.runtime.kernel(self.program(), name)
         return min(GROUP, group_limit(self.runtime, kernel, local_bytes_per_item))
 
 
@@ -440,7 +444,7 @@ def _scatter(probe: Probe) -> str:
     runtime = probe.runtime
     x, out = np.full(32, -1, np.int32), np.zeros(4, np.int32)
     buffers = [cl.Buffer(runtime.context, probe.flags, hostbuf=a) for a in (x, out)]
-    program = runtime.program(probe.source())
+    program = probe.program()
     Launch(runtime, program, "scatter", buffers[:1], (4,))()
     Launch(runtime, program, "gather", buffers, (4,))()
     cl.enqueue_copy(runtime.queue, out, buffers[1])

@@ -97,18 +97,19 @@ class Runtime:
         pragmas = "".join(f"#pragma OPENCL EXTENSION {name} : enable\n" for name in extensions)
         return pragmas + NO_CONTRACTION
 
-    def program(self, source: str, options: Sequence[str] = ()) -> cl.Program:
+    def program(self, source: str, options: Sequence[str] = (), *, keep: bool = True) -> cl.Program:
         """The source, built; from the process's own memory or the cache on disk if it is there.
 
-        Kernels are declared as "kernel void name(".
+        Kernels are declared as "kernel void name(".  keep: whether to store it on disk, which is
+        not for nothing: asked for its binary, PoCL compiles once more, for any size of a group.
         Raises ExecutionError with the compiler's words.
         """
         whole = self.prelude + source
         flags = (*self.options, *options)
         key = key_of(("program", BUILD_VERSION, *self.found.identity, *flags, "", whole))
-        return self._built.get(key, lambda key: self._made(key, whole, flags))
+        return self._built.get(key, lambda key: self._made(key, whole, flags, keep))
 
-    def _made(self, key: str, source: str, flags: Sequence[str]) -> cl.Program:
+    def _made(self, key: str, source: str, flags: Sequence[str], keep: bool) -> cl.Program:
         names = set(KERNEL_NAMES.findall(source))
         loaded = self._loaded(key, flags)
         if loaded is not None:
@@ -121,7 +122,8 @@ class Runtime:
             # PoCL keeps for ever what a process left that ended while it compiled; another text
             # has another place in that cache.
             program = self._compiled(f"{source}\n// {uuid.uuid4()}\n", flags)
-        self._keep(key, program)
+        if keep and self.cache.folder is not None:
+            self._keep(key, program)
         return program
 
     @staticmethod
@@ -156,9 +158,6 @@ class Runtime:
         return cl.Program(program)
 
     def _keep(self, key: str, program: cl.Program) -> None:
-        if self.cache.folder is None:
-            # Asking for a binary makes PoCL compile for every size of a group.
-            return
         try:
             (binary,) = program.binaries
         except (cl.Error, ValueError):

@@ -83,14 +83,35 @@ class Staging:
                 octets[start : start + piece.size] = piece
 
     def send(self, memory: Memory, target: Staging, target_memory: Memory) -> None:
-        """Copy from this device to another one: while one piece is on its way to the host, the one
-        before is on its way to the other device.  Raises MemoryError, ExecutionError."""
+        """Copy to another place of this device, or to another device.
+
+        Within a device it is enqueued.  To another, while one piece is on its way to the host, the
+        one before is on its way from there.  Raises MemoryError, ExecutionError.
+        """
         nbytes = min(memory.nbytes, target_memory.nbytes)
+        if target is self:
+            self._copy(memory, target_memory, nbytes)
+            return
         # Two devices that send to each other take the locks in the same order.
         first, second = sorted((self, target), key=id)
         with first._lock, second._lock:
             for start, piece in self._downloaded(memory, nbytes):
                 target.upload(piece, target_memory.part(start, piece.size))
+
+    def _copy(self, memory: Memory, target: Memory, nbytes: int) -> None:
+        if nbytes == 0:
+            return
+        try:
+            cl.enqueue_copy(
+                self._runtime.queue,
+                target.buffer,
+                memory.buffer,
+                src_offset=memory.offset,
+                dst_offset=target.offset,
+                byte_count=nbytes,
+            )
+        except (cl.Error, MemoryError) as error:
+            raise failure(error, f"{self._runtime.found.label}: copy") from error
 
     def trim(self) -> None:
         """Release the pinned memory when the copies through it have ended."""
