@@ -13,7 +13,7 @@ from ..dims import Shape
 from ..errors import ShapeError
 from ..op import Operand, each, op
 from ..shapes import broadcast_shapes, product, shape_text
-from ..types import INEXACT, NUMERIC, Array, TensorType
+from ..types import FLOAT32, FLOAT64, INEXACT, NUMERIC, Array, TensorType
 from .checks import agree, check_kind, same_dtype
 from .pointwise import conjugated
 from .shape import aligned, permute_dims, reshape
@@ -89,12 +89,21 @@ def _aligned(x: Any, batched: bool, vector_as: int, rank: int) -> Any:
     return reshape(x, shape=(*lead, *rest))
 
 
+BY_DOT = frozenset({FLOAT32, FLOAT64})
+"""The dtypes of which `dot` and `matmul` call the same functions of BLAS."""
+
+
 def matmul_into(a: Array, b: Array, out: Array | None) -> Array:
     """a @ b, in `out` if it is given, which is contiguous.
 
-    A stack of matrices times one matrix is the product of one tall matrix: that is what BLAS is
-    fastest at, up to four times as fast where b is a transpose.
+    Two matrices go to BLAS by `dot`, which costs half a microsecond less than `matmul` does, and
+    also where neither rows nor columns of one lie in one piece.  A stack of matrices times one
+    matrix is the product of one tall matrix: that is what BLAS is fastest at, up to four times as
+    fast where b is a transpose.
     """
+    if b.ndim == 2 == a.ndim and a.dtype in BY_DOT:
+        product: Array = np.dot(a, b) if out is None else np.dot(a, b, out)
+        return product
     if not b.ndim == 2 < a.ndim:
         found: Array = np.matmul(a, b) if out is None else np.matmul(a, b, out)
         return found
@@ -214,8 +223,8 @@ def multiplied(a: Array, b: Array, *, value: bool) -> Array:
     """a @ b, in which (value) a 0 of a adds nothing, whatever it meets in b."""
     finite = np.isfinite(b)
     if not value or finite.all():
-        return np.asarray(np.matmul(a, b))
-    result = np.matmul(a, np.where(finite, b, b.dtype.type(0)))
+        return matmul_into(a, b, None)
+    result = matmul_into(a, np.where(finite, b, b.dtype.type(0)), None)
     # What is not finite is added row by row of b: few are expected.
     inner = tuple(range(b.ndim - 2))
     for k in np.flatnonzero(~finite.all(axis=(*inner, b.ndim - 1))):

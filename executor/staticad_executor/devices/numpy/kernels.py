@@ -15,7 +15,7 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.ops.contract import matmul_into, transposed_into
+from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
@@ -123,8 +123,9 @@ Maker = Callable[[Mapping[str, Any], Sequence[TensorType], Sequence[TensorType]]
 def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
     # A function between costs a tenth of the call on small matrices.
-    tall = len(operands[1].shape) == 2 < len(operands[0].shape)
-    return Kernel(matmul_into if tall else np.matmul, False, algorithm)
+    flat = len(operands[0].shape) == 2 == len(operands[1].shape)
+    plain = flat and operands[0].dtype in BY_DOT
+    return Kernel(np.dot if plain else matmul_into, False, algorithm)
 
 
 def _matmul_transposed(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
@@ -140,7 +141,7 @@ def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -
     def run(a: Array, b: Array, out: Array) -> None:
         # Each element of b is in every row of the product, which is not finite where that is not;
         # and a sum of squares is finite only if all of them are.
-        np.matmul(a, b, out)
+        matmul_into(a, b, out)
         if not np.isfinite(np.vdot(out, out)):
             np.copyto(out, meaning(a, b, value=True))
 
