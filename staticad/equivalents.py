@@ -185,6 +185,7 @@ EQUIVALENTS = {
     "OneCycleLR": "sad.optimizers.schedules.one_cycle",
     "global_variables_initializer": "nothing: variables begin by themselves",
     "control_dependencies": "sad.after(x, *effects)", "no_op": "sad.group()",
+    **dict.fromkeys(("checkpoint", "remat", "recompute_grad"), "sad.recompute(f)(x)"),
     "Print": "sad.print_", "Assert": "sad.assert_", "InteractiveSession": "sad.Session",
     "Module": "a function that builds nodes",
     **{name: f"np.{name}(path, session.run(x)), or graph.save(path)"

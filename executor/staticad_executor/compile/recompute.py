@@ -7,16 +7,18 @@ the longest at the least cost, of those by which the peak gets lower.  That is r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from .lifetimes import Lifetimes, Time
 
-# What is worth a closer look at a time, and how much one value may be computed again from.
+# What is worth a closer look at a time.
 SHORTLIST = 24
-MOST_STEPS = 24
+# How many groups may be computed again for one value, and whether what they compute beside it is
+# kept for later uses: so a long chain is computed again in pieces, each from a value that stays.
+WAYS = ((1, False), (24, False), (4, True), (12, True), (48, True))
 # An operand of so small a part of a value is kept for it, not computed again.
 SMALL_PART = 16
 
@@ -75,15 +77,23 @@ def _waiting(lifetimes: Lifetimes, at: int) -> list[tuple[int, Time]]:
 def _proposals(lifetimes: Lifetimes, value: int, time: Time, at: int) -> Iterator[Proposal]:
     """The ways to compute a value again before a time: from operands that are kept, or that are
     computed again too."""
-    made = [closure(lifetimes, value, time, at, deep) for deep in (False, True)]
-    for k, proposal in enumerate(made):
-        if proposal is not None and (not k or made[0] != proposal):
+    known: set[Proposal] = set()
+    for most, along in WAYS:
+        proposal = closure(lifetimes, value, time, at, most, along)
+        if proposal is not None and proposal not in known:
+            known.add(proposal)
             yield proposal
 
 
-def closure(lifetimes: Lifetimes, value: int, time: Time, at: int, deep: bool) -> Proposal | None:
+def closure(
+    lifetimes: Lifetimes, value: int, time: Time, at: int, most: int, along: bool
+) -> Proposal | None:
     """How to compute a value again before a time, so that memory gets free at a place before it;
-    None if none does.  deep: operands that are not there then are computed again too."""
+    None if none does.
+
+    most: of groups that are computed again; operands that are not there then are kept beyond
+    that.  along: what waits for later uses is computed again with it where a group computes both.
+    """
     now = lifetimes.keys[at]
     again: dict[int, list[int]] = {}
     kept: dict[int, None] = {}
@@ -93,8 +103,6 @@ def closure(lifetimes: Lifetimes, value: int, time: Time, at: int, deep: bool) -
         group = lifetimes.home[waiting[-1]]
         values = again.setdefault(group, [])
         values.append(waiting.pop())
-        if len(again) > MOST_STEPS:
-            return None
         for read in lifetimes.part(group, tuple(sorted(values))).reads:
             if read in kept or read in again.get(lifetimes.home[read], ()) or read in waiting:
                 continue
@@ -104,7 +112,7 @@ def closure(lifetimes: Lifetimes, value: int, time: Time, at: int, deep: bool) -
             size = lifetimes.size[read]
             across = last < now
             if (
-                deep
+                len(again) + len(waiting) < most
                 and across
                 and SMALL_PART * size > lifetimes.size[value]
                 and lifetimes.movable(lifetimes.home[read])
@@ -114,12 +122,42 @@ def closure(lifetimes: Lifetimes, value: int, time: Time, at: int, deep: bool) -
             kept[read] = None
             lost += size if across else 0
     freed = lifetimes.size[value] - lost
+    if along:
+        freed += sum(lifetimes.size[v] for v in _along(lifetimes, again, kept, time, now))
     if freed <= 0:
         return None
     ordered = tuple((g, tuple(sorted(again[g]))) for g in sorted(again))
     cost = sum(lifetimes.part(g, values).cost for g, values in ordered)
     steps = lifetimes.index(time) - at
     return Proposal(time, ordered, tuple(kept), freed * steps / cost)
+
+
+def _along(
+    lifetimes: Lifetimes,
+    again: dict[int, list[int]],
+    kept: Collection[int],
+    time: Time,
+    now: Time,
+) -> list[int]:
+    """Values that wait for later uses, entered into `again` beside those of their groups."""
+    taken = []
+    for group, values in again.items():
+        for other in lifetimes.grouped.groups[group].outputs:
+            if other in values or not lifetimes.size.get(other):
+                continue
+            following = lifetimes.waits(other, now)
+            if following is None or following <= time:
+                continue
+            reads = lifetimes.part(group, tuple(sorted([*values, other]))).reads
+            if all(
+                read in kept
+                or read in again.get(lifetimes.home[read], ())
+                or lifetimes.life(read, time)[1] >= time
+                for read in reads
+            ):
+                values.append(other)
+                taken.append(other)
+    return taken
 
 
 def costs(lifetimes: Lifetimes) -> tuple[float, float]:
