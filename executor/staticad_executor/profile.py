@@ -156,7 +156,8 @@ class Profile:
 
 
 def plan_work(plan: Plan) -> list[Work]:
-    """The work of each step of a plan; views and what stays within a step move no bytes."""
+    """The work of each step of a plan; views and what stays within a step move no bytes, and
+    values whose sizes only the step finds are not counted."""
     graph = plan.graph
     nodes, types, producers = graph.nodes, graph.types, graph.producers
     step_of = {index: k for k, step in enumerate(plan.steps) for index in step.nodes}
@@ -167,16 +168,15 @@ def plan_work(plan: Plan) -> list[Work]:
             taken.setdefault(value, set()).add(step_of.get(index, -1))
     found = []
     for k, step in enumerate(plan.steps):
-        total, entering, leaving = Work(0, 0, 0), set[int](), set[int]()
+        total, moved = Work(0, 0, 0), set[int]()
         for index in step.nodes:
             node = nodes[index]
-            own = work_of(
-                node.op, [types[v] for v in node.inputs], [types[v] for v in node.outputs]
-            )
-            total = total.plus(own)
-            entering.update(v for v in node.inputs if step_of.get(producers[v]) != k)
-            leaving.update(v for v in node.outputs if taken.get(v, {-1}) != {k})
-        traffic = sum(nbytes(types[v]) for v in entering) + sum(nbytes(types[v]) for v in leaving)
+            operands, outputs = ([types[v] for v in side] for side in (node.inputs, node.outputs))
+            if all(t.is_static for t in (*operands, *outputs)):
+                total = total.plus(work_of(node.op, operands, outputs))
+            moved.update(v for v in node.inputs if step_of.get(producers[v]) != k)
+            moved.update(v for v in node.outputs if taken.get(v, {-1}) != {k})
+        traffic = sum(nbytes(types[v]) for v in moved if types[v].is_static)
         found.append(total._replace(traffic=traffic))
     return found
 
