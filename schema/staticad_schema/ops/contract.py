@@ -189,9 +189,9 @@ def transposed_into(a: Array, b: Array, out: Array | None) -> Array:
     tall = a if a.ndim == 2 else np.asarray(a, order="C").reshape(rows, inner)
     target = out if a.ndim == 2 else out.reshape(rows, columns)
     if turns(rows, b.size):
-        np.copyto(target, np.matmul(b, tall.T).T)
+        np.copyto(target, matmul_into(b, tall.T, None).T)
     else:
-        np.matmul(tall, b.T, target)
+        matmul_into(tall, b.T, target)
     return out
 
 

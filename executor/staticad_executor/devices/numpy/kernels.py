@@ -15,7 +15,7 @@ import numpy as np
 
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
-from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into
+from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into, turns
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
@@ -129,8 +129,15 @@ def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
 
 
 def _matmul_transposed(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
-    algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
-    return Kernel(transposed_into, False, algorithm)
+    a, b = (t.shape for t in operands)
+    plain = len(a) == 2 and operands[0].dtype in BY_DOT and not turns(a[0], math.prod(b))
+    if plain:
+        return Kernel(_dot_transposed, False, "BLAS")
+    return Kernel(transposed_into, False, "BLAS" if operands[0].kind in INEXACT else "loops")
+
+
+def _dot_transposed(a: Array, b: Array, out: Array) -> None:
+    np.dot(a, b.T, out)
 
 
 def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
