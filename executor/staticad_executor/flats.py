@@ -75,8 +75,7 @@ class Arrays(Mapping[str, Array]):
     def replaced(self, arrays: dict[str, Array], flats: Flats) -> Arrays:
         """With these arrays, and variables in these flat ones, added or in place of others."""
         names = arrays.keys()
-        whole = all(names.isdisjoint(f.arena.stretches.keys()) for f in self.flats.values())
-        if whole and flats.keys() <= self.flats.keys():
+        if names <= self.single.keys() and flats.keys() <= self.flats.keys():
             return Arrays(self.single | arrays, {**self.flats, **flats})
         fresh = {name for key in flats for name in key}
         single, kept = dict(self.single), {}

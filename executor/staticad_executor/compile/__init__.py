@@ -105,10 +105,7 @@ class Structure:
     def _notes(self, more: Sequence[str]) -> list[str]:
         """What `explain` says before the steps."""
         graph = self.program.graph
-        sources = [
-            f"{s.kind} {graph.nodes[graph.producers[s.value]].name!r} {graph.types[s.value]}"
-            for s in self.sources
-        ]
+        sources = [f"{s.kind} {_named(graph, s)} {graph.types[s.value]}" for s in self.sources]
         return [
             *self.about,
             "sources: " + (", ".join(sources) or "none"),
@@ -117,6 +114,14 @@ class Structure:
             "stages: "
             + ", ".join(f"{stage.__name__} {self.runs[stage.__name__]}" for stage in STAGES),
         ]
+
+
+def _named(graph: Graph, source: Source) -> str:
+    """The name of a source; of an arena those of its first variables."""
+    if not isinstance(source.original, Arena):
+        return repr(graph.nodes[graph.producers[source.value]].name)
+    names = source.original.names
+    return "of " + ", ".join(map(repr, names[:3])) + (f", … ({len(names)})" if names[3:] else "")
 
 
 @dataclass(frozen=True, eq=False)
