@@ -24,10 +24,11 @@ from benchmarks.on_staticad import GRAPHS
 from benchmarks.on_staticad.running import Built
 from benchmarks.yardstick import WORKLOADS
 from staticad import Tensor
-from staticad_executor.compile import Structure, structure
+from staticad_executor.compile import structure
 from staticad_executor.plan import Plan
+from staticad_executor.profile import plan_work
+from staticad_executor.program import Arena, Source
 from staticad_schema.graph import Graph
-from staticad_schema.types import nbytes
 
 MOST_ADDED = 3.5
 """Nodes that `gradients` may add for each node it found."""
@@ -54,18 +55,18 @@ def size(name: str) -> Size:
     """The sizes of a workload's graph and of its plan for one thread."""
     w = WORKLOADS[name]()
     built = GRAPHS[name](w)
-    compiled, plan = planned(built, w)
+    plan = planned(built, w)
     most = max(built.grown, key=lambda g: g.added / g.before, default=None)
     return Size(
         len(built.graph.nodes),
         most.before if most else 0,
         most.added if most else 0,
         len(plan.steps),
-        bytes_moved(compiled, plan),
+        int(sum(work.traffic for work in plan_work(plan))),
     )
 
 
-def planned(built: Built, w: Workload) -> tuple[Structure, Plan]:
+def planned(built: Built, w: Workload) -> Plan:
     """The plan for the first batch."""
     graph = built.graph
     feeds = {x.id: w.batch(0)[x.name].shape for x in built.feeds}
@@ -73,32 +74,19 @@ def planned(built: Built, w: Workload) -> tuple[Structure, Plan]:
     effects = [f.node_index for f in built.fetches if not isinstance(f, Tensor)]
     types = {value: graph.types[value] for value in feeds}
     compiled = structure(graph, values, effects, types, rewrites=("exact", "stable"), threads=1)
-    shapes: list[Any] = [
-        feeds[source.original]
-        if source.kind == "feed"
-        else graph.variables[str(source.original)].shape
-        for source in compiled.sources
-    ]
-    return compiled, compiled.plan(shapes)
+    return compiled.plan([shape_of(source, graph, feeds) for source in compiled.sources])
 
 
-def bytes_moved(compiled: Structure, plan: Plan) -> int:
-    """What the steps read that they do not compute themselves, and what others use of theirs."""
-    graph: Graph = plan.graph
-    results = {*compiled.program.fetches, *(value for _, value in compiled.program.writes)}
-    users: dict[int, set[int]] = {}
-    for index, node in enumerate(graph.nodes):
-        for value in node.inputs:
-            users.setdefault(value, set()).add(index)
-    total = 0
-    for step in plan.steps:
-        inside = set(step.nodes)
-        nodes = [graph.nodes[i] for i in step.nodes]
-        computed = {value for node in nodes for value in node.outputs}
-        read = {value for node in nodes for value in node.inputs} - computed
-        left = {v for v in computed if v in results or users.get(v, set()) - inside}
-        total += sum(nbytes(graph.types[v]) for v in (*read, *left))
-    return total
+def shape_of(source: Source, graph: Graph, feeds: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """What a plan is given; variables have static shapes in all workloads."""
+    match source.original:
+        case Arena() as arena:
+            return (arena.size,)
+        case int(value):
+            return feeds[value]
+        case name:
+            shape: Any = graph.variable_specs[name].type.shape if name else ()
+            return tuple(shape)
 
 
 def rows(names: Sequence[str]) -> list[list[str]]:
