@@ -43,7 +43,7 @@ class Memory(NamedTuple):
 def share(runtime: Runtime, array: Array) -> Memory:
     """The memory of a NumPy array, as a device that shares the host's memory sees it.
 
-    The buffer begins at a page, which drivers ask for before they use memory in place, so any
+    The buffer begins where drivers ask buffers to begin before they use memory in place, so any
     array will do whose elements are aligned; of a view with strides it is the first element that
     the memory's offset means.  A read-only array gives memory that kernels may only read.
 
@@ -54,10 +54,12 @@ def share(runtime: Runtime, array: Array) -> Memory:
         low, high = first, first + array.nbytes
     else:
         low, high = np.lib.array_utils.byte_bounds(array)
-    # Beyond the array lies the rest of its first and last pages, which no kernel touches.
-    start = low & -PAGE
+    # What lies before the array is in the same page, and no kernel touches it.
+    start = low & -min(runtime.limits.alignment, PAGE)
     size = max(high, low + 1) - start
-    window = (ctypes.c_char * size).from_address(start)
+    window: Any = array
+    if size != array.nbytes or not array.flags.c_contiguous or not array.flags.writeable:
+        window = (ctypes.c_char * size).from_address(start)
     access = FLAGS.READ_WRITE if array.flags.writeable else FLAGS.READ_ONLY
     try:
         buffer = cl.Buffer(runtime.context, access | FLAGS.USE_HOST_PTR, hostbuf=window)
