@@ -15,7 +15,7 @@ from staticad_schema.types import KINDS
 from .code import Code, Var
 from .memory import load
 from .parse import parse
-from .region import Pointer, Region, Step
+from .region import Region, Step
 from .signature import Signature
 from .target import Target
 from .typed import Expression, cast, rounded
@@ -68,13 +68,10 @@ class Body:
             return cast(self.code, x, step.types[0].dtype)
         if step.op in RENAMED:
             return self.value(step.inputs[0], self.projected(step.inputs[0], index))
-        if OPS[step.op].elementwise:
-            return self.elementwise(step, index)
-        return self.placed(number, step, index)
-
-    def placed(self, number: int, step: Step, index: Index) -> Var:
-        """What is computed from its place, or reads elsewhere."""
-        return PLACED[step.op](self, number, step, index)
+        placed = PLACED.get(step.op)
+        return (
+            self.elementwise(step, index) if placed is None else placed(self, number, step, index)
+        )
 
     def projected(self, number: int, index: Index) -> Index:
         """The index of a value that is broadcast to where another is asked for."""
@@ -85,7 +82,7 @@ class Body:
     def operand(self, number: int, index: Index) -> Var:
         """An element of memory, or as many as there are lanes."""
         operand = self.region.operands[number]
-        base = self.signature.pointer(Pointer("operand", number), operand.dtype)
+        base = self.signature.pointer(self.region.source(number), operand.dtype)
         lanes, stride = 1, "0"
         terms = []
         for axis, (text, step) in enumerate(zip(index, operand.strides, strict=True)):

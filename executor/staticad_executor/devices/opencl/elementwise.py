@@ -12,11 +12,12 @@ from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT64, INT64, KINDS, UINT32, DType
 
 from .body import LANE, RENAMED, Body, Index
+from .draws import whole_blocks
 from .memory import store
+from .places import unravelled
 from .region import (
     Kernel,
     Operand,
-    Pointer,
     Recipe,
     Region,
     Shape,
@@ -30,6 +31,9 @@ from .target import Target
 
 # Elements of a work-item on a CPU: enough to hide what a work-item costs, few enough to share.
 _RUN = 4096
+# What has no place to read at.
+_ANYWHERE = frozenset({"random_bits", "number"})
+_ALONG = _ANYWHERE | {"combined"}
 
 
 def elementwise(region: Region, target: Target, name: str = "region") -> Recipe:
@@ -51,7 +55,16 @@ def elementwise(region: Region, target: Target, name: str = "region") -> Recipe:
 def is_flat(region: Region) -> bool:
     """Whether no step reads at another place than it writes."""
     return all(
-        OPS[s.op].elementwise or s.op in RENAMED or s.op == "random_bits" for s in region.steps
+        s.op in RENAMED or s.op in _ANYWHERE or (s.op in OPS and OPS[s.op].elementwise)
+        for s in region.steps
+    )
+
+
+def straight(region: Region) -> bool:
+    """Whether the last axis of each value is the last one of all that it is computed from."""
+    return all(
+        s.op in RENAMED or s.op in _ALONG or (s.op in OPS and OPS[s.op].elementwise)
+        for s in region.steps
     )
 
 
@@ -89,7 +102,7 @@ def collapsed(region: Region, shape: Shape) -> Region:
         Step(s.op, s.attributes, s.inputs, tuple(t.with_shape(merged) for t in s.types))
         for s in region.steps
     )
-    return Region(operands, steps, region.outputs)
+    return Region(operands, steps, region.outputs, region.sources, region.goals)
 
 
 def aligned_strides(operand: Operand, shape: Shape) -> Shape:
@@ -113,10 +126,10 @@ def largest(region: Region) -> int:
 def _kernel(region: Region, target: Target, name: str, shape: Shape, flat: bool) -> Kernel:
     dtypes = computed_dtypes(region)
     inner = shape[-1] if shape else 1
-    lanes = target.lanes(dtypes) if flat else 1
+    lanes = target.lanes(dtypes) if flat or straight(region) else 1
     while lanes > 1 and lanes > inner:
         lanes //= 2
-    if any(no_vector(region, s) for s in region.steps):
+    if any(no_vector(region, s, lanes) for s in region.steps):
         lanes = 1
     signature = Signature(largest(region) + _RUN)
     body = Body(region, target, signature, lanes)
@@ -146,7 +159,7 @@ def _kernel(region: Region, target: Target, name: str, shape: Shape, flat: bool)
                 body.count = "count"
             found = [body.value(v, index) for v in region.outputs]
             for k, value in enumerate(found):
-                out = signature.pointer(Pointer("output", k), value.dtype)
+                out = signature.pointer(region.goal(k), value.dtype)
                 store(code, f"{out} + row * {n} + {LANE}", value, lanes, body.count)
     local = min(target.work_group, 64) if target.many_items else 1
     local = max(1, min(local, units))
@@ -154,24 +167,9 @@ def _kernel(region: Region, target: Target, name: str, shape: Shape, flat: bool)
     return signature.kernel(name, code, (-(-units // local) * local,), (local,))
 
 
-def no_vector(region: Region, step: Step) -> bool:
-    """Whether a step has no vector form."""
+def no_vector(region: Region, step: Step, lanes: int) -> bool:
+    """Whether a step has no form for so many lanes."""
+    if step.op == "random_bits":
+        return not whole_blocks(step, lanes)
     source = region.types[step.inputs[0]].dtype if step.inputs else FLOAT64
     return step.op == "pow" and KINDS[source] != "float"
-
-
-def unravelled(body: Body, linear: str, shape: Shape, key: str) -> Index:
-    """The index along each axis of a place in row-major order."""
-    found: list[str] = []
-    sizes = [body.signature.number((key, a), n) for a, n in enumerate(shape)]
-    rest = linear
-    kind = body.signature.index_type
-    for axis in range(len(shape) - 1, 0, -1):
-        if sizes[axis] == "1":
-            found.append("0")
-            continue
-        found.append(body.code.index(f"{rest} % {sizes[axis]}", kind))
-        rest = body.code.index(f"{rest} / {sizes[axis]}", kind)
-    if shape:
-        found.append(rest if shape[0] != 1 else "0")
-    return tuple(reversed(found))

@@ -9,6 +9,8 @@ from staticad_schema.op import OPS
 from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT64, KINDS, WIDENED, TensorType
 
 from .body import PLACED, RENAMED
+from .combine import REDUCTIONS
+from .decompose import DECOMPOSED
 from .target import Target
 
 
@@ -39,7 +41,7 @@ def why_not(
         twice = inputs[0].dtype == FLOAT64 and outputs[0].dtype in (FLOAT16, BFLOAT16)
         return "float64 to a half float is rounded once" if twice else None
     definition = OPS[op]
-    if op in RENAMED or op in PLACED:
+    if op in RENAMED or op in PLACED or op in REDUCTIONS or op in DECOMPOSED:
         return None
     if not definition.elementwise:
         return "it is not elementwise"

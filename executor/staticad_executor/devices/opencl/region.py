@@ -38,6 +38,14 @@ class Operand(NamedTuple):
         return Operand(dtype, shape, row_major(shape))
 
 
+class Pointer(NamedTuple):
+    """An argument that is memory: a buffer, and behind it the place of its first element, in
+    elements, as a ulong."""
+
+    kind: Literal["operand", "output", "scratch", "flag"]
+    place: int = 0
+
+
 class Step(NamedTuple):
     """A node of a region: inputs are values of it; types are those of its outputs."""
 
@@ -49,11 +57,22 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """outputs: the values that are stored."""
+    """outputs: the values that are stored.  sources, goals: where operands and outputs are, if
+    that is not what their numbers say."""
 
     operands: tuple[Operand, ...]
     steps: tuple[Step, ...]
     outputs: tuple[int, ...]
+    sources: tuple[Pointer, ...] = ()
+    goals: tuple[Pointer, ...] = ()
+
+    def source(self, operand: int) -> Pointer:
+        """The memory of an operand."""
+        return self.sources[operand] if self.sources else Pointer("operand", operand)
+
+    def goal(self, output: int) -> Pointer:
+        """The memory of an output."""
+        return self.goals[output] if self.goals else Pointer("output", output)
 
     @cached_property
     def types(self) -> tuple[TensorType, ...]:
@@ -88,14 +107,6 @@ class Region:
         for value in self.outputs:
             total += size_of(self.types[value].shape) * self.types[value].dtype.itemsize
         return total
-
-
-class Pointer(NamedTuple):
-    """An argument that is memory: a buffer, and behind it the place of its first element, in
-    elements, as a ulong."""
-
-    kind: Literal["operand", "output", "scratch", "flag"]
-    place: int = 0
 
 
 class LocalBytes(NamedTuple):

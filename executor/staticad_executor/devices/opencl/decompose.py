@@ -1,0 +1,182 @@
+"""Ops over rows in terms of reductions and elementwise steps, which one kernel then fuses.
+
+Unlike the expansions that graphs have, these know that a row is at hand: what would over- or
+underflow is scaled by a power of two, which changes no digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from staticad_schema.op import OPS
+from staticad_schema.types import WIDENED, DType, TensorType
+
+from .region import Region, Step, shape_of
+
+NUMBER, SCALE = "number", "power_of_two"
+"""Steps that only regions have: a number of an attribute; what to multiply with, so that the
+largest element is near 1, where its square would leave the range, else 1."""
+
+Value = int
+
+
+class Writer:
+    """Steps under construction, over the values of another region."""
+
+    def __init__(self, region: Region) -> None:
+        self.source = region
+        self.steps: list[Step] = []
+        self.types: list[TensorType] = [TensorType(o.dtype, o.shape) for o in region.operands]
+        self.values: list[Value] = list(range(len(region.operands)))
+
+    def append(self, step: Step) -> Value:
+        """One more step; its first output."""
+        self.steps.append(step)
+        self.types += step.types
+        return len(self.types) - len(step.types)
+
+    def add(self, op: str, *inputs: Value, **attributes: Any) -> Value:
+        """A step of an op of the registry."""
+        definition = OPS[op]
+        complete = definition.attributes(attributes)
+        types = definition.output_types([self.types[v] for v in inputs], complete)
+        return self.append(Step(op, complete, inputs, types))
+
+    def number(self, value: float, like: Value) -> Value:
+        """A number of another value's dtype."""
+        return self.append(Step(NUMBER, {"value": value}, (), (self.scalar(like),)))
+
+    def scalar(self, like: Value) -> TensorType:
+        return TensorType(self.types[like].dtype, ())
+
+    def scale(self, largest: Value, small: bool) -> Value:
+        attributes = {"small": small}
+        return self.append(Step(SCALE, attributes, (largest,), (self.types[largest],)))
+
+    def cast(self, x: Value, dtype: DType) -> Value:
+        return x if self.types[x].dtype == dtype else self.add("cast", x, dtype=dtype)
+
+
+def decomposed(region: Region) -> Region:
+    """The same region with the ops of this module in other steps."""
+    if not any(step.op in DECOMPOSED for step in region.steps):
+        return region
+    writer = Writer(region)
+    for step in region.steps:
+        given = tuple(writer.values[v] for v in step.inputs)
+        rule = DECOMPOSED.get(step.op)
+        if rule is None:
+            first = writer.append(step._replace(inputs=given))
+            writer.values += range(first, first + len(step.types))
+            continue
+        # Half floats: in float32, and rounded at the end, as the op's meaning is.
+        dtypes = [writer.types[v].dtype for v in given]
+        wide = [writer.cast(v, WIDENED.get(d, d)) for v, d in zip(given, dtypes, strict=True)]
+        made = rule(writer, *wide, **step.attributes)
+        for v, type_ in zip(made, step.types, strict=True):
+            writer.values.append(writer.cast(v, type_.dtype))
+    outputs = tuple(writer.values[v] for v in region.outputs)
+    steps = tuple(writer.steps)
+    return Region(region.operands, steps, outputs, region.sources, region.goals)
+
+
+def _shifted(w: Writer, x: Value, axis: int) -> Value:
+    return w.add("subtract", x, w.add("max", x, axis=(axis,), keepdims=True))
+
+
+def _softmax(w: Writer, x: Value, *, axis: int) -> tuple[Value]:
+    powers = w.add("exp", _shifted(w, x, axis))
+    return (w.add("divide", powers, w.add("sum", powers, axis=(axis,), keepdims=True)),)
+
+
+def _log_softmax(w: Writer, x: Value, *, axis: int) -> tuple[Value]:
+    apart = _shifted(w, x, axis)
+    total = w.add("sum", w.add("exp", apart), axis=(axis,), keepdims=True)
+    return (w.add("subtract", apart, w.add("log", total)),)
+
+
+def _masked_softmax(w: Writer, x: Value, keep: Value, *, axis: int) -> tuple[Value]:
+    kept = w.add("where", keep, x, w.number(-math.inf, x))
+    zero = w.number(0.0, x)
+    powers = w.add("where", keep, w.add("exp", _shifted(w, kept, axis)), zero)
+    total = w.add("sum", powers, axis=(axis,), keepdims=True)
+    return (w.add("where", keep, w.add("divide", powers, total), zero),)
+
+
+def _reduced(w: Writer, value: Value, x: Value, axis: tuple[int, ...], keepdims: bool) -> Value:
+    if keepdims:
+        return value
+    shape = tuple(n for a, n in enumerate(shape_of(w.types[x])) if a not in axis)
+    return w.add("reshape", value, shape=shape)
+
+
+def _logsumexp(w: Writer, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> tuple[Value]:
+    top = w.add("max", x, axis=axis, keepdims=True)
+    top = w.add("where", w.add("isfinite", top), top, w.number(0.0, x))
+    powers = w.add("exp", w.add("subtract", x, top))
+    whole = w.add("log", w.add("sum", powers, axis=axis, keepdims=True))
+    return (_reduced(w, w.add("add", whole, top), x, axis, keepdims),)
+
+
+def _cross_entropy(w: Writer, x: Value, labels: Value, *, axis: int) -> tuple[Value, Value]:
+    (logs,) = _log_softmax(w, x, axis=axis)
+    shape = shape_of(w.types[labels])
+    at = w.add("reshape", labels, shape=(*shape[:axis], 1, *shape[axis:]))
+    # A negative label names no class: it is made one that is out of range.
+    size = shape_of(w.types[x])[axis]
+    wide = w.cast(at, np.dtype(np.int64))
+    outside = w.add("less", wide, w.number(0, wide))
+    at = w.add("where", outside, w.number(size, wide), wide)
+    picked = w.add("take_along_axis", logs, at, axis=axis)
+    return w.add("negative", w.add("reshape", picked, shape=shape)), logs
+
+
+def _normalize(
+    w: Writer, x: Value, *, axis: tuple[int, ...], epsilon: float, center: bool
+) -> tuple[Value, Value]:
+    largest = w.add("max", w.add("abs", x), axis=axis, keepdims=True)
+    scale = w.scale(largest, epsilon == 0)
+    count = w.number(math.prod(shape_of(w.types[x])[a] for a in axis), x)
+    near = w.add("multiply", x, scale)
+    if center:
+        total = w.add("sum", near, axis=axis, keepdims=True)
+        near = w.add("subtract", near, w.add("divide", total, count))
+    power = w.add("divide", w.add("sum", w.add("square", near), axis=axis, keepdims=True), count)
+    small = w.add("multiply", w.add("multiply", w.number(epsilon, x), scale), scale)
+    inner = w.add("rsqrt", w.add("add", power, small))
+    return w.add("multiply", near, inner), w.add("multiply", inner, scale)
+
+
+def _norm(w: Writer, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> tuple[Value]:
+    largest = w.add("max", w.add("abs", x), axis=axis, keepdims=True)
+    scale = w.scale(largest, True)
+    near = w.add("multiply", x, scale)
+    total = w.add("sum", w.add("square", near), axis=axis, keepdims=True)
+    found = w.add("divide", w.add("sqrt", total), scale)
+    return (_reduced(w, found, x, axis, keepdims),)
+
+
+def _sum_to(w: Writer, x: Value, *, shape: tuple[int, ...]) -> tuple[Value]:
+    have = shape_of(w.types[x])
+    lead = len(have) - len(shape)
+    spread = tuple(lead + a for a, s in enumerate(shape) if s == 1 != have[lead + a])
+    axis = (*range(lead), *spread)
+    if not axis:
+        return (x,)
+    return (w.add("reshape", w.add("sum", x, axis=axis, keepdims=True), shape=shape),)
+
+
+DECOMPOSED: dict[str, Callable[..., tuple[Value, ...]]] = {
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "masked_softmax": _masked_softmax,
+    "logsumexp": _logsumexp,
+    "cross_entropy": _cross_entropy,
+    "normalize": _normalize,
+    "norm": _norm,
+    "sum_to": _sum_to,
+}
