@@ -23,6 +23,7 @@ from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
 from .regions import leaves_for, repeated
+from .together import often_multiplied, one_product, placed
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -119,14 +120,19 @@ def pullback(
     nodes = graph.nodes
     pending: dict[int, Any] = {v: g for v, g in cotangents.items() if v in active}
     sliced: dict[int, list[tuple[Node, Any]]] = {}
+    multiplied: dict[int, list[tuple[Node, Any]]] = {}
+    often = often_multiplied(graph, part.nodes) & active
     found: dict[int, Any] = {}
     with collection_paused(), graph.derived_from() as forward:
         for index in reversed(part.nodes):
             node = nodes[index]
-            gs = [
-                _whole(graph, forward, pending.pop(v, None), sliced.pop(v, ()))
-                for v in node.outputs
-            ]
+            gs = []
+            for v in node.outputs:
+                g = pending.pop(v, None)
+                for parts, joined in ((sliced, placed), (multiplied, one_product)):
+                    if v in parts:
+                        g = _joined(graph, forward, g, parts.pop(v), joined)
+                gs.append(g)
             arrived = False
             for v, g in zip(node.outputs, gs, strict=True):
                 if g is not None:
@@ -141,6 +147,9 @@ def pullback(
                 sliced.setdefault(node.inputs[0], []).append((node, gs[0]))
                 continue
             needed = [i in active for i in leaves]
+            if node.op == "matmul" and leaves[1] in often:
+                multiplied.setdefault(leaves[1], []).append((node, gs[0]))
+                needed[1] = False
             for i, g in zip(leaves, _cotangents(graph, node, leaves, gs, needed), strict=True):
                 if g is None:
                     continue
@@ -151,29 +160,23 @@ def pullback(
     return found
 
 
-def _whole(
+def _joined(
     graph: Graph,
     forward: Callable[[int], None],
     g: Any | None,
-    sliced: Sequence[tuple[Node, Any]],
-) -> Any | None:
-    """The cotangent of a value: g, of what uses all of it, and those of its slices.
-
-    Many slices, such as those of a sequence, are put in place at once: one by one, each would
-    be an array of the size of the whole.
-    """
-    if not sliced:
-        return g
-    first, _ = sliced[0]
+    parts: Sequence[tuple[Node, Any]],
+    joined: Callable[[Graph, Sequence[tuple[Node, Any]]], Any],
+) -> Any:
+    """The cotangent of a value: g, of what has given one already, and of what waited."""
+    first, cotangent = parts[0]
     forward(first.forward_site or first.site)
-    if len(sliced) == 1:
-        (placed,) = _cotangents(graph, first, first.inputs, [sliced[0][1]], [True])
+    if len(parts) > 1:
+        whole = joined(graph, parts)
     else:
-        shape = graph.types[first.inputs[0]].shape
-        slices = [triple for node, _ in sliced for triple in node.attributes["slices"]]
-        parts = [part for _, part in sliced]
-        placed = OPS["place"](*parts, slices=tuple(slices), shape=shape)
-    return placed if g is None else OPS["add"](g, placed)
+        needed = [*[False] * (len(first.inputs) - 1), True]
+        *_, whole = _cotangents(graph, first, first.inputs, [cotangent], needed)
+        whole = to_operand(whole, graph.types[first.inputs[-1]], first.op)
+    return whole if g is None else OPS["add"](g, whole)
 
 
 def _cotangents(

@@ -45,9 +45,11 @@ def _matrices(a: Any, b: Any, g: Any) -> tuple[Any, Any, Any]:
     return _row(a), _column(b), reshape(g, shape=shape)
 
 
-def _flat(x: Any) -> Any:
-    """A stack of matrices as one tall matrix."""
+def flattened(x: Any) -> Any:
+    """A stack of matrices as one tall matrix; a matrix as it is."""
     shape = x.type.shape
+    if len(shape) == 2:
+        return x
     return reshape(x, shape=(product(shape[:-1]), shape[-1]))
 
 
@@ -60,7 +62,7 @@ def _grad_right(a: Any, b: Any, out: Any, g: Any) -> Any:
     left, right, cotangent = _matrices(a, b, g)
     if right.type.ndim == 2 < left.type.ndim:
         # One product over all matrices of the stack, instead of a sum of one each.
-        left, cotangent = _flat(left), _flat(cotangent)
+        left, cotangent = flattened(left), flattened(cotangent)
     found = matmul(swapped(conjugated(left)), cotangent)
     return found if b.type.ndim > 1 else reshape(found, shape=found.type.shape[:-1])
 
