@@ -124,3 +124,70 @@ def test_a_label_that_names_no_class_raises_the_flag() -> None:
     region = building.region(first)
     _, flag = run(region, [generate(region, target_here())], arrays)
     assert flag
+
+
+@pytest.mark.parametrize("kind", range(3))
+@pytest.mark.parametrize(
+    "shape", [(300, 45), (5, 7, 9), (70000,), (2, 40000), (1, 1), (0, 4), (4, 0)]
+)
+def test_reductions_along_several_axes_and_what_needs_them(
+    shape: tuple[int, ...], kind: int
+) -> None:
+    """The whole sum, sums over all but the last axis, and centred elements: few kernels."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=shape).astype(np.float32)
+    every = tuple(range(len(shape)))
+    building = Building(x)
+    square = building.add("square", 0)
+    outputs = [square, building.add("sum", square, axis=every, keepdims=False)]
+    if len(shape) > 1:
+        columns = building.add("sum", square, axis=every[:-1], keepdims=True)
+        outputs += [building.add("subtract", square, columns)]
+    region = building.region(*outputs)
+    results, _ = run(region, [generate(region, targets()[kind])], [x])
+    wide = np.square(x).astype(np.float64)
+    np.testing.assert_array_equal(results[0], np.square(x))
+    np.testing.assert_allclose(results[1], wide.sum(), rtol=1e-5)
+    if len(shape) > 1:
+        centred = wide - wide.sum(every[:-1], keepdims=True)
+        np.testing.assert_allclose(results[2], centred, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_gradients_of_a_softmax_of_a_layer_norm_are_one_region(kind: int) -> None:
+    """Rows, and sums over rows for the scale, with half of the labels' work in between."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(150, 45)).astype(np.float32)
+    gain = rng.normal(size=45).astype(np.float32)
+    building = Building(x, gain)
+    near = building.add("normalize", 0, axis=(1,), epsilon=1e-5, center=True)
+    soft = building.add("softmax", building.add("multiply", near, 1), axis=1)
+    change = building.add("sum", building.add("multiply", soft, near), axis=(0,), keepdims=False)
+    region = building.region(soft, building.add("multiply", change, 1))
+    recipe = generate(region, targets()[kind])
+    assert len(recipe.kernels) == 2
+    (found, scaled), _ = run(region, [recipe], [x, gain])
+    wide = x.astype(np.float64)
+    centred = wide - wide.mean(1, keepdims=True)
+    centred /= np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)
+    powers = np.exp(centred * gain)
+    expected = powers / powers.sum(1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=2e-5)
+    np.testing.assert_allclose(scaled, (expected * centred).sum(0) * gain, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e25])
+def test_squares_that_leave_the_range(size: float) -> None:
+    x = (np.arange(1.0, 41.0).reshape(2, 20) * size).astype(np.float32)
+    building = Building(x)
+    first = building.add("normalize", 0, axis=(1,), epsilon=0.0, center=True)
+    length = building.add("norm", 0, axis=(1,), keepdims=False)
+    region = building.region(first, first + 1)
+    results, _ = run(region, [generate(region, target_here())], [x])
+    wide = x.astype(np.float64)
+    scale = 1 / wide.std(1, keepdims=True)
+    np.testing.assert_allclose(results[0], (wide - wide.mean(1, keepdims=True)) * scale, rtol=1e-5)
+    np.testing.assert_allclose(results[1], scale, rtol=1e-5)
+    region = building.region(length)
+    (found,), _ = run(region, [generate(region, target_here())], [x])
+    np.testing.assert_allclose(found, np.sqrt((wide**2).sum(1)), rtol=1e-6)

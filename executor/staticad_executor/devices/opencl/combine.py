@@ -86,7 +86,7 @@ def take(code: Code, a: Accumulator, value: Var, place: str = "", count: str | N
         kept = choose(code, Var(inside, BOOL, a.lanes), value, identity(a.op, a.dtype))
         text = f"{count} >= {a.lanes} ? {text} : {kept.text}"
         text = code.named(text, a.dtype, a.lanes).text
-    code.line(f"{a.value} = {_combined(code, a.op, here, Var(text, a.dtype, a.lanes))};")
+    code.line(f"{a.value} = {combined(a.op, here, Var(text, a.dtype, a.lanes))};")
 
 
 def _better(a: Accumulator, x: str, y: str, unset: str) -> str:
@@ -95,7 +95,7 @@ def _better(a: Accumulator, x: str, y: str, unset: str) -> str:
     return f"{unset} || {x} {sign} {y}{nan}"
 
 
-def _combined(code: Code, op: str, x: Var, y: Var) -> str:
+def combined(op: str, x: Var, y: Var) -> str:
     """The text of two values combined; without names, since x is a variable that changes."""
     lanes = max(x.lanes, y.lanes)
     if op in ("sum", "prod"):
@@ -128,7 +128,7 @@ def merge(code: Code, a: Accumulator, value: str, place: str) -> None:
         )
         return
     x, y = Var(a.value, a.dtype), Var(value, a.dtype)
-    code.line(f"{a.value} = {_combined(code, a.op, x, y)};")
+    code.line(f"{a.value} = {combined(a.op, x, y)};")
 
 
 def folded(code: Code, a: Accumulator) -> Accumulator:
@@ -140,7 +140,7 @@ def folded(code: Code, a: Accumulator) -> Accumulator:
         x, y = Var(low, a.dtype, lanes), Var(high, a.dtype, lanes)
         if a.dtype == BOOL and lanes == 1:
             x, y = Var(f"({low} != 0)", BOOL), Var(f"({high} != 0)", BOOL)
-        text = _combined(code, a.op, x, y)
+        text = combined(a.op, x, y)
         name = code.fresh("a")
         code.line(f"{register_type(a.dtype, lanes)} {name} = {text};")
     return a._replace(value=name, lanes=1)
@@ -179,4 +179,5 @@ def result(code: Code, a: Accumulator, dtype: DType) -> Var:
     """The value of a reduction, in the dtype of its result."""
     if a.place:
         return code.named(a.place, dtype)
-    return rounded(code, Var(a.value, dtype)) if dtype != a.dtype else Var(a.value, dtype)
+    found = Var(a.value, dtype, a.lanes)
+    return rounded(code, found) if dtype != a.dtype else found
