@@ -22,7 +22,7 @@ from .compile import Chain, Hoisted, Plan, Program, Segment, prepare
 from .engine import PLANS, Computed, Given, Known, Planner, Planning, Prepared, Shapes, Watch
 from .hoisting import HoistingPlanner
 from .memory import MemoryPrediction, predicted
-from .plan import MemoryUse, Step, workspace
+from .plan import Account, MemoryUse, Step, workspace
 from .pool import BlockPool
 from .program import Arena
 from .recent import Recent
@@ -250,20 +250,18 @@ def _part(program: Program, segment: Segment, planner: Planner, takes: tuple[int
     chunks = tuple(calls)
     plan = Plan(
         graph=graph,
-        steps=tuple(steps),
         input_types=tuple(graph.types[v] for v in operands),
         output_types=tuple(graph.types[v] for values in made for v in values),
         prologue=(),
         chunks=chunks,
-        owners=segment.finders,
+        owners=tuple((index,) for index in segment.finders),
         speaks=False,
         build_workspace=lambda: workspace(chunks, [None] * count, [None]),
         workspace_bytes=0,
         temporary_bytes=0,
         slot_bytes=0,
-        value_bytes=0,
-        memory=(),
-        notes=(),
+        make_notes=tuple,
+        make_account=lambda: Account(tuple(steps), (), 0),
         idle=[],
     )
     return _Part(segment, planner, takes, plan, operands, made)

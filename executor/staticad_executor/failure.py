@@ -15,11 +15,11 @@ LONG_NAME = 200
 
 
 class InNodeError(Exception):
-    """A call that computes several nodes failed in one of them, `node`, by its cause."""
+    """A call that computes several nodes failed in the one at `position`, by its cause."""
 
-    def __init__(self, node: int) -> None:
-        super().__init__(node)
-        self.node = node
+    def __init__(self, position: int) -> None:
+        super().__init__(position)
+        self.position = position
 
 
 def nested_name(outer: str, name: str) -> str:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,15 @@ def memory_use(graph: Graph, index: int, type_: TensorType) -> MemoryUse:
     return MemoryUse(nbytes(type_), node.op, graph.node_name(index), type_, graph.site(node.site))
 
 
+class Account(NamedTuple):
+    """What is told of a plan, and not needed to run it.  memory: the values that are live when it
+    needs the most memory, the largest first.  value_bytes: of all computed values."""
+
+    steps: tuple[Step, ...]
+    memory: tuple[MemoryUse, ...]
+    value_bytes: int
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Runs with `execute`; `explain` prints it.
@@ -97,28 +107,25 @@ class Plan:
     graph: the nodes that steps and calls name.  input_types: of the sources in order.
     output_types: of fetches, then writes.  prologue: (cell, cell looked at, how) of the views
     of what is given.  chunks: the calls, cut where cancelling is looked for.  owners: the
-    node of each call.  speaks: whether calls act on the world outside, which they do in the
+    nodes of each call.  speaks: whether calls act on the world outside, which they do in the
     caller's context.  workspace_bytes: the scratch of one run, which may be kept for the next.
-    temporary_bytes: what the hungriest call takes beyond that while it runs.  value_bytes: of all
-    computed values.  memory: the values that are live when it needs the most memory, the largest
-    first.
+    temporary_bytes: what the hungriest call takes beyond that while it runs.  notes, account:
+    what is told of it, made when somebody asks.
     """
 
     graph: Graph
-    steps: tuple[Step, ...]
     input_types: tuple[TensorType, ...]
     output_types: tuple[TensorType, ...]
     prologue: tuple[tuple[int, int, Callable[[Any], Any]], ...]
     chunks: tuple[tuple[Call, ...], ...]
-    owners: tuple[int, ...]
+    owners: tuple[tuple[int, ...], ...]
     speaks: bool
     build_workspace: Callable[[], Workspace]
     workspace_bytes: int
     temporary_bytes: int
     slot_bytes: int
-    value_bytes: int
-    memory: tuple[MemoryUse, ...]
-    notes: tuple[str, ...]
+    make_notes: Callable[[], Sequence[str]]
+    make_account: Callable[[], Account]
     idle: list[Workspace]
 
     def execute(
@@ -202,11 +209,37 @@ class Plan:
         """The error of a call in the user's terms."""
         if isinstance(error, CancelledError):
             return error
-        index = self.owners[call]
+        position = 0
         if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
-            index, error = error.node, error.__cause__
+            position, error = error.position, error.__cause__
+        index = self.owners[call][position]
         types = [self.graph.types[v] for v in self.graph.nodes[index].inputs]
         return node_failure(self.graph, index, error, types)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Notes of the compiler."""
+        return tuple(self.make_notes())
+
+    @cached_property
+    def account(self) -> Account:
+        """What is told of the plan."""
+        return self.make_account()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The kernel launches, in order."""
+        return self.account.steps
+
+    @property
+    def memory(self) -> tuple[MemoryUse, ...]:
+        """The values that are live when it needs the most memory, the largest first."""
+        return self.account.memory
+
+    @property
+    def value_bytes(self) -> int:
+        """The bytes of all computed values."""
+        return self.account.value_bytes
 
     @property
     def peak_bytes(self) -> int:

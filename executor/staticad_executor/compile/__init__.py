@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import PlanError
@@ -100,9 +101,10 @@ class Structure:
     def _finish(self, bound: Bound) -> Plan:
         """The plan of a bound program."""
         assigned = assign(bound, self.python_scalars)
-        return emit(assigned, self.threads, self._notes(bound.grouped.notes))
+        notes = partial(self._notes, bound.grouped.notes, Counter(self.runs))
+        return emit(assigned, self.threads, notes)
 
-    def _notes(self, more: Sequence[str]) -> list[str]:
+    def _notes(self, more: Sequence[str], runs: Mapping[str, int]) -> list[str]:
         """What `explain` says before the steps."""
         graph = self.program.graph
         sources = [f"{s.kind} {_named(graph, s)} {graph.types[s.value]}" for s in self.sources]
@@ -111,8 +113,7 @@ class Structure:
             "sources: " + (", ".join(sources) or "none"),
             "rewrites: " + (", ".join(self.report.lines()) or "none"),
             *more,
-            "stages: "
-            + ", ".join(f"{stage.__name__} {self.runs[stage.__name__]}" for stage in STAGES),
+            "stages: " + ", ".join(f"{stage.__name__} {runs[stage.__name__]}" for stage in STAGES),
         ]
 
 

@@ -49,7 +49,7 @@ class Instruction(NamedTuple):
 class Assigned:
     """Instructions over cells.  slots: bytes of each slot.  offsets: where each is in the arena
     of `arena_bytes`; slots of which one is free may overlap.  live: bytes of scratch that are
-    live during each instruction.  value_bytes: of all values that are computed."""
+    live during each instruction."""
 
     bound: Bound
     cells: list[Cell]
@@ -58,8 +58,21 @@ class Assigned:
     offsets: list[int]
     arena_bytes: int
     live: list[int]
-    value_bytes: int
     kinds: list[str]  # of each step
+
+    @property
+    def value_bytes(self) -> int:
+        """The bytes of all values that are computed."""
+        nodes, types = self.bound.grouped.program.graph.nodes, self.bound.types
+        total = 0
+        for item in self.instructions:
+            if self.kinds[item.step] == "copy":
+                continue
+            total += sum(nbytes(self.cells[c].type) for c in item.writes)
+            if isinstance(item.kernel, Fused):
+                inside = {v for i in item.nodes for v in nodes[i].outputs}
+                total += sum(nbytes(types[v]) for v in inside.difference(item.values))
+        return total
 
     def text(self) -> str:
         """The instructions, each with the cells it reads and writes."""
@@ -118,7 +131,7 @@ def _place(draft: Draft) -> Assigned:
     bytes_of: dict[int, int] = {}
     instructions: list[Instruction] = []
     live: list[int] = []
-    alive = value_bytes = 0
+    alive = 0
     originals = draft.originals
 
     def cell(value: int) -> int:
@@ -146,7 +159,6 @@ def _place(draft: Draft) -> Assigned:
         made = steps.writes[position]
         for value in made:
             known = cell_of.get(value)
-            value_bytes += nbytes(types[value])
             if known is None:
                 # A part of a concatenation is written there, where it takes no other's place.
                 stored = base.get(value, value) if base else value
@@ -178,10 +190,6 @@ def _place(draft: Draft) -> Assigned:
             slots.give(slot_of.pop(root))
             alive -= bytes_of[root]
         chosen = steps.kernels[position]
-        if isinstance(chosen, Fused):
-            kept = set(made)
-            inside = (v for i in steps.nodes[position] for v in graph.nodes[i].outputs)
-            value_bytes += sum(nbytes(types[v]) for v in inside if v not in kept)
         instructions.append(
             Instruction(
                 steps.nodes[position], reads, tuple(writes),
@@ -200,9 +208,7 @@ def _place(draft: Draft) -> Assigned:
         )
         live.append(alive)
     offsets, arena_bytes = slots.layout()
-    return Assigned(
-        bound, cells, instructions, slots.sizes, offsets, arena_bytes, live, value_bytes, kinds
-    )
+    return Assigned(bound, cells, instructions, slots.sizes, offsets, arena_bytes, live, kinds)
 
 
 def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:

@@ -135,26 +135,25 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
     constants: dict[int, Array] = {}
     done: set[int] = set()
     budget = Budget()
-    inferred: dict[Any, tuple[TensorType, ...]] = {}
+    alike = grouped.alike
+    inferred: dict[Any, tuple[dict[str, Any], tuple[TensorType, ...]]] = {}
     for index in what.nodes:
         node = nodes[index]
         operands = [types[v] for v in node.inputs]
         own = node.attributes
         if index in what.symbolic:
-            try:
-                if own:
-                    given = bound(own, sizes)
-                    if given is not own:
-                        attributes[index] = own = given
-                    new = OPS[node.op].output_types(operands, own)
-                else:
-                    key = (node.op, *operands)
-                    found = inferred.get(key)
-                    if found is None:
-                        found = inferred[key] = OPS[node.op].output_types(operands, own)
-                    new = found
-            except StaticadError as error:
-                raise node_failure(graph, index, error, operands) from None
+            key = (alike.node(index, node), *operands)
+            found = inferred.get(key)
+            if found is None:
+                try:
+                    given = bound(own, sizes) if own else own
+                    found = given, OPS[node.op].output_types(operands, given)
+                except StaticadError as error:
+                    raise node_failure(graph, index, error, operands) from None
+                inferred[key] = found
+            given, new = found
+            if given is not own and given:
+                attributes[index] = own = given
             for k, type_ in enumerate(new):
                 types[node.start + k] = type_
         if index in what.late:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -57,6 +57,14 @@ class Steps:
         self.numbers.append(number)
 
 
+class Tiled(NamedTuple):
+    """The instruction of a region.  operands, outputs: places among the values of its pattern."""
+
+    kernel: Fused
+    operands: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 class Draft:
     """Instructions over values, before they have memory."""
 
@@ -74,6 +82,7 @@ class Draft:
         self.views: dict[int, tuple[int, View]] = {}
         # A strided stand-in without memory for each view, to ask NumPy for its layout.
         self.models: dict[int, Array] = {}
+        self.solid: dict[TensorType, Array] = {}
         self.copies: dict[int, int] = {}
         # For each value that is no node's the one that it is a copy, or a part, of.
         self.originals: dict[int, int] = {}
@@ -83,7 +92,11 @@ class Draft:
         self._seen = 0
         self.steps = Steps()
         self.kinds: list[str] = []
-        self.kernels: dict[Any, Elementwise] = {}
+        self.alike = bound.grouped.alike
+        # What is known already of nodes and regions that are alike in size, too.
+        self.elementwise_kernels: dict[Any, Elementwise] = {}
+        self.kernels: dict[Any, Kernel] = {}
+        self.regions: dict[Any, Tiled] = {}
 
     def write(self) -> None:
         """All instructions, in the order of the groups."""
@@ -147,10 +160,10 @@ class Draft:
         found = self.models.get(value)
         if found is None:
             type_ = self.types[value]
-            shape: Any = type_.shape
-            size = type_.dtype.itemsize
-            item: Array = np.empty((), f"V{size}")
-            found = self.models[value] = as_strided(item, shape, contiguous(shape, size))
+            found = self.solid.get(type_)
+            if found is None:
+                found = self.solid[type_] = _solid(type_)
+            self.models[value] = found
         return found
 
     def contiguous(self, value: int) -> int:
@@ -254,26 +267,47 @@ class Draft:
             attributes = self.bound.node_attributes(index)
             return elementwise(node.op, attributes, dtypes, types[node.start].dtype, scalar)
         key = node.op, scalar, dtypes
-        found = self.kernels.get(key)
+        found = self.elementwise_kernels.get(key)
         if found is None:
             out = types[node.start].dtype
-            found = self.kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
+            found = self.elementwise_kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
         return found
 
     def tiled(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
         """One instruction for all nodes, whose first axes are rows."""
-        chosen, operands, outputs = fused(self, members, leaving, rows)
+        types, views = self.types, self.views
+        pattern = self.alike.region(tuple(members), tuple(leaving), rows)
+        values = pattern.operands + pattern.made
+        seen = tuple([self.models[v].strides for v in pattern.operands if v in views])
+        viewed = tuple([k for k, v in enumerate(pattern.operands) if v in views])
+        key = pattern.kind, tuple([types[v].shape for v in values]), viewed, seen
+        found = self.regions.get(key)
+        if found is None:
+            chosen, operands, outputs = fused(self, members, leaving, rows)
+            position = {v: k for k, v in enumerate(values)}
+            if position.keys() >= set(operands):
+                self.regions[key] = Tiled(
+                    chosen,
+                    tuple([position[v] for v in operands]), tuple([position[v] for v in outputs]),
+                )  # fmt: skip
+        else:
+            chosen = found.kernel
+            operands = tuple([values[k] for k in found.operands])
+            outputs = tuple([values[k] for k in found.outputs])
         self.steps.add(tuple(members), operands, outputs, chosen, len(self.kinds) - 1)
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]
         if node.op == "concat" and self.joins and self.join(index, node):
             return
-        chosen = kernel(
-            node.op, self.bound.node_attributes(index),
-            [self.types[v] for v in node.inputs],
-            [self.types[v] for v in node.outputs],
-        )  # fmt: skip
+        types = self.types
+        given = [types[v] for v in node.inputs]
+        key = (self.alike.node(index, node), *given)
+        chosen = self.kernels.get(key)
+        if chosen is None:
+            attributes = self.bound.node_attributes(index)
+            made = [types[v] for v in node.outputs]
+            chosen = self.kernels[key] = kernel(node.op, attributes, given, made)
         reads = node.inputs
         if chosen.contiguous:
             reads = tuple([self.contiguous(v) for v in reads])
@@ -326,6 +360,14 @@ class Draft:
             self._seen += 1
         free = value in self._made and value not in self.views
         return value if free and value not in self.outputs else -1
+
+
+def _solid(type_: TensorType) -> Array:
+    """A contiguous array of a type that must not be read."""
+    shape: Any = type_.shape
+    size = type_.dtype.itemsize
+    item: Array = np.empty((), f"V{size}")
+    return as_strided(item, shape, contiguous(shape, size))
 
 
 def _stretch(index: tuple[slice, ...], type_: TensorType) -> View:

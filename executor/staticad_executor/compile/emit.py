@@ -18,7 +18,7 @@ from staticad_schema.types import UINT8, Array, TensorType, nbytes
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.region import Region
-from ..plan import Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
+from ..plan import Account, Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
 from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
 from .fuse import Fused
@@ -29,26 +29,35 @@ CHUNK_CALLS = 64
 CHUNK_BYTES = 1 << 20
 
 
-def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
-    """The plan of assigned instructions."""
+def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = tuple) -> Plan:
+    """The plan of assigned instructions.  notes: what the compiler has to tell."""
     cells = list(assigned.cells)
     graph = _bound_graph(assigned)
     program = assigned.bound.grouped.program
     regions: list[tuple[int, Region]] = []
+    # Instructions that are alike share what runs them.
+    known: dict[Any, tuple[int, Region]] = {}
+    shared: dict[int, Callable[..., Any]] = {}
     calls: list[Call] = []
-    owners: list[int] = []
+    owners: list[tuple[int, ...]] = []
     algorithms: list[str] = []
     for item in assigned.instructions:
         chosen = item.kernel
         if isinstance(chosen, Fused):
-            region = _region(item, chosen, assigned, threads)
-            if region is None:
+            if 0 in chosen.rows:
                 calls.append((_nothing, _pick(())))
                 algorithms.append("empty")
             else:
-                regions.append((len(cells), region))
-                cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
-                calls.append((region, _pick((len(cells) - 1, *item.reads, *item.writes))))
+                early = _early(item, assigned.cells)
+                key = id(chosen), early
+                found = known.get(key)
+                if found is None:
+                    region = Region(chosen.rows, chosen.layouts, chosen.parts, threads, early)
+                    found = known[key] = len(cells), region
+                    regions.append(found)
+                    cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
+                registers, region = found
+                calls.append((region, _pick((registers, *item.reads, *item.writes))))
                 algorithms.append(region.text())
         else:
             picked = item.reads + item.writes
@@ -57,9 +66,12 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
                 calls.append((chosen.function, pick))
                 algorithms.append("ufunc" if chosen.native else "meaning")
             else:
-                calls.append((chosen.for_threads(threads), pick))
+                function = shared.get(id(chosen))
+                if function is None:
+                    function = shared[id(chosen)] = chosen.for_threads(threads)
+                calls.append((function, pick))
                 algorithms.append(chosen.algorithm)
-        owners.append(item.nodes[0] if item.nodes else owners[-1] if owners else 0)
+        owners.append(item.nodes or (owners[-1] if owners else (0,)))
     prologue, fixed, views = _initial(cells)
     scratch = max((r.scratch_bytes for _, r in regions), default=0)
     offsets, arena_bytes = assigned.offsets, assigned.arena_bytes
@@ -83,7 +95,6 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
 
     return Plan(
         graph=graph,
-        steps=_steps(assigned, algorithms),
         input_types=tuple(graph.types[s.value] for s in program.sources),
         output_types=tuple(graph.types[v] for v in program.outputs),
         prologue=tuple(prologue),
@@ -94,9 +105,10 @@ def emit(assigned: Assigned, threads: int, notes: Sequence[str] = ()) -> Plan:
         workspace_bytes=arena_bytes + workers * scratch,
         temporary_bytes=max(map(_temporaries, assigned.instructions), default=0),
         slot_bytes=arena_bytes,
-        value_bytes=assigned.value_bytes,
-        memory=_memory(assigned, graph),
-        notes=tuple(notes),
+        make_notes=notes,
+        make_account=lambda: Account(
+            _steps(assigned, algorithms), _memory(assigned, graph), assigned.value_bytes
+        ),
         idle=[],
     )
 
@@ -125,13 +137,11 @@ def _bound_graph(assigned: Assigned) -> Graph:
     return static
 
 
-def _region(item: Instruction, fused: Fused, assigned: Assigned, threads: int) -> Region | None:
-    if 0 in fused.rows:
-        return None
-    read = {_place_of(assigned.cells, k) for k in item.reads}
-    # A result in the place of an operand may not be there before the operand is read.
-    early = [_place_of(assigned.cells, k) not in read for k in item.writes]
-    return Region(fused.rows, fused.layouts, fused.parts, threads, early)
+def _early(item: Instruction, cells: Sequence[Cell]) -> tuple[bool, ...]:
+    """For each result whether it may be there before all operands are read: not in the place of
+    one of them."""
+    read = {_place_of(cells, k) for k in item.reads}
+    return tuple([_place_of(cells, k) not in read for k in item.writes])
 
 
 def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:

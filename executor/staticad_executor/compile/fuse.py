@@ -83,6 +83,7 @@ class _Building:
         self.layouts: list[Layout] = []
         self.parts: list[Part] = []
         self.results = 0
+        self.place = {index: k for k, index in enumerate(members)}
         # The number of each value that is computed here.
         self.made: dict[int, int] = {}
         # What has to lie in memory as it is, where an elementwise node would broadcast it.
@@ -135,7 +136,7 @@ class _Building:
             self.results += 1
             self.made[value] = -self.results
             results.append(self.result_of(self.values.types[value], self.outputs.get(value, -1)))
-        self.parts.append(Part(index, kernel, tuple(given), tuple(results)))
+        self.parts.append(Part(self.place[index], kernel, tuple(given), tuple(results)))
 
     def mask(self, index: int, node: Node, rank: int, condition: int) -> int | None:
         """The number of a condition as a mask, if several choices can share it."""
@@ -149,7 +150,9 @@ class _Building:
             tail = ((1,) * (rank - len(shape)) + shape)[self.rows :]
             self.results += 1
             found = self.masks[key] = -self.results
-            self.parts.append(Part(index, MASK, (condition,), (Result(dtype, tail, -1),)))
+            self.parts.append(
+                Part(self.place[index], MASK, (condition,), (Result(dtype, tail, -1),))
+            )
         return found
 
     def result_of(self, type_: TensorType, output: int) -> Result:
@@ -173,7 +176,7 @@ class _Building:
         if self.values.model(value).flags.c_contiguous:
             return number
         self.results += 1
-        self.parts.append(Part(index, SPREAD, (number,), (self.result_of(type_, -1),)))
+        self.parts.append(Part(self.place[index], SPREAD, (number,), (self.result_of(type_, -1),)))
         return -self.results
 
     def operand(self, value: int, rank: int) -> int:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from staticad_schema.dims import Dim
@@ -34,6 +35,7 @@ from staticad_schema.op import OPS
 from staticad_schema.text import line
 
 from ..program import Program
+from .alike import Alike
 from .place import Placed
 from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
 
@@ -72,6 +74,11 @@ class Grouped:
     groups: tuple[Group, ...]
     owner: tuple[int, ...]
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def alike(self) -> Alike:
+        """Which nodes and regions are alike, for all sizes."""
+        return Alike(self.program.graph)
 
     def text(self) -> str:
         """The groups, each with its nodes."""

@@ -33,8 +33,8 @@ class Result(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One node of a region, by its index.  inputs: values.  results: what the kernel writes, the
-    node's outputs and then memory that it needs meanwhile."""
+    """One node of a region, by its place in it.  inputs: values.  results: what the kernel writes,
+    the node's outputs and then memory that it needs meanwhile."""
 
     node: int
     kernel: Elementwise
@@ -47,7 +47,7 @@ class SpoiledError(Exception):
 
 
 class Code(NamedTuple):
-    """Calls, and the node of each."""
+    """Calls, and the place of the node of each in the region."""
 
     calls: list[Call]
     nodes: list[int]
