@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,8 @@ from staticad_executor.devices.opencl.region import (
     Recipe,
     Region,
     Step,
+    Table,
+    together,
 )
 from staticad_executor.devices.opencl.target import Target
 from staticad_schema.op import OPS
@@ -112,29 +114,13 @@ Case = tuple[Region, Sequence[Recipe], Sequence[Array]]
 def run_many(cases: Sequence[Case], on: Device | None = None) -> list[tuple[list[Array], int]]:
     """The same for many regions in one program; names of kernels are made distinct."""
     here = on or device()
-    sources: dict[str, None] = {}
-    for _, recipes, _ in cases:
-        for recipe in recipes:
-            for kernel in recipe.kernels:
-                sources.setdefault(kernel.source)
-    names: dict[str, str] = {}
-    functions: dict[str, None] = {}
-    texts = []
-    for number, source in enumerate(sources):
-        head, _, tail = source.partition("__kernel void ")
-        name, _, rest = tail.partition("(")
-        for function in head.split("\n}\n"):
-            if function.strip():
-                functions.setdefault(function.strip() + "\n}\n")
-        names[source] = f"{name}_{number}"
-        texts.append(f"\n__kernel void {name}_{number}({rest}")
-    program = here.program("".join(functions) + "".join(texts))
-    return [_run(case, program, names, here) for case in cases]
+    kernels = [k for _, recipes, _ in cases for recipe in recipes for k in recipe.kernels]
+    source, names = together(kernels)
+    program, name = here.program(source), iter(names)
+    return [_run(case, program, name, here) for case in cases]
 
 
-def _run(
-    case: Case, program: Any, names: Mapping[str, str], here: Device
-) -> tuple[list[Array], int]:
+def _run(case: Case, program: Any, names: Iterator[str], here: Device) -> tuple[list[Array], int]:
     region, recipes, arrays = case
     context, queue, flags = here.context, here.queue, cl.mem_flags
     given = []
@@ -153,9 +139,9 @@ def _run(
     for recipe in recipes:
         scratch = [cl.Buffer(context, flags.READ_WRITE, max(1, n)) for n in recipe.scratch]
         for kernel in recipe.kernels:
+            built = cl.Kernel(program, next(names))
             if 0 in kernel.global_size:
                 continue
-            built = cl.Kernel(program, names[kernel.source])
             memory: dict[str, list[tuple[cl.Buffer, int]]] = {
                 "operand": given,
                 "output": [(buffer, GUARD) for buffer, _, _ in out],
@@ -167,6 +153,10 @@ def _run(
                 if isinstance(argument, Pointer):
                     buffer, offset = memory[argument.kind][argument.place]
                     given_to += [buffer, np.uint64(offset)]
+                elif isinstance(argument, Table):
+                    numbers = np.array(argument.values, np.int64)
+                    flag_copy = flags.READ_ONLY | flags.COPY_HOST_PTR
+                    given_to += [cl.Buffer(context, flag_copy, hostbuf=numbers), np.uint64(0)]
                 elif isinstance(argument, LocalBytes):
                     given_to.append(cl.LocalMemory(argument.nbytes))
                 else:

@@ -9,6 +9,7 @@ from staticad_executor.devices.opencl.combine import REDUCTIONS
 from staticad_executor.devices.opencl.decompose import DECOMPOSED
 from staticad_executor.devices.opencl.generate import generate
 from staticad_executor.devices.opencl.native import native
+from staticad_executor.devices.opencl.scans import SCANS
 from staticad_executor.devices.opencl.target import Target
 from staticad_schema.op import OPS
 from staticad_schema.types import KINDS, Array
@@ -18,7 +19,7 @@ from tests.tolerance import units
 
 from .generated import Building, Case, run, run_many, target_here
 
-NAMED = sorted(name for name in {*REDUCTIONS, *DECOMPOSED} if name in every_sample())
+NAMED = sorted(n for n in {*REDUCTIONS, *DECOMPOSED, *SCANS} if n in every_sample())
 
 
 def targets() -> list[Target]:

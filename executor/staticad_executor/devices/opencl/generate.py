@@ -20,6 +20,7 @@ from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
 from .region import Operand, Pointer, Recipe, Region, Shape, Step, shape_of
 from .rows import Rows, Split, axes_of, levels
+from .scans import SCANS, scan
 from .target import Target
 
 # A row of more elements is worth several groups, if there are few rows.
@@ -34,6 +35,8 @@ def generate(region: Region, target: Target, name: str = "region") -> Recipe:
     connects, reductions of several shapes or along axes that do not go together.
     """
     region = pruned(decomposed(region))
+    if region.steps and region.steps[-1].op in SCANS:
+        return scan(region, target, name)
     if not any(step.op in REDUCTIONS for step in region.steps):
         return elementwise(region, target, name)
     original = region

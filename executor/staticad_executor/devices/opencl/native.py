@@ -11,6 +11,7 @@ from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT64, KINDS, WIDENED, Te
 from .body import PLACED, RENAMED
 from .combine import REDUCTIONS
 from .decompose import DECOMPOSED
+from .scans import SCANS
 from .target import Target
 
 
@@ -41,7 +42,9 @@ def why_not(
         twice = inputs[0].dtype == FLOAT64 and outputs[0].dtype in (FLOAT16, BFLOAT16)
         return "float64 to a half float is rounded once" if twice else None
     definition = OPS[op]
-    if op in RENAMED or op in PLACED or op in REDUCTIONS or op in DECOMPOSED:
+    if op in RENAMED or op in PLACED or op in REDUCTIONS:
+        return None
+    if op in DECOMPOSED or op in SCANS:
         return None
     if not definition.elementwise:
         return "it is not elementwise"

@@ -7,7 +7,7 @@ sizes are known.  Results are contiguous.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -115,21 +115,39 @@ class LocalBytes(NamedTuple):
     nbytes: int
 
 
-Argument = Pointer | LocalBytes | np.unsignedinteger[Any] | np.signedinteger[Any]
+class Table(NamedTuple):
+    """An argument that is memory with these numbers, as longs, and like a pointer has a place."""
+
+    values: tuple[int, ...]
+
+
+Argument = Pointer | LocalBytes | Table | np.unsignedinteger[Any] | np.signedinteger[Any]
 
 
 class Kernel(NamedTuple):
-    """One launch.  A pointer stands for two arguments, the others for one each.
+    """One launch.  A pointer or table stands for two arguments, the others for one each.
 
-    A `flag` is a uint that is 0 before a run, and another number behind it if an index was out
-    of range.
+    functions: what its text calls, each of them once, in order.  parameters: as in C, one an
+    argument.  A `flag` is a uint that is 0 before a run, and another number behind it if an index
+    was out of range: that of the step, from 1 on.
     """
 
     name: str
-    source: str
+    functions: tuple[str, ...]
+    parameters: tuple[str, ...]
+    body: str
     arguments: tuple[Argument, ...]
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
+
+    @property
+    def source(self) -> str:
+        """The kernel as a program of its own."""
+        return "".join(self.functions) + self.text(self.name)
+
+    def text(self, name: str) -> str:
+        """The kernel alone, by another name."""
+        return f"\n__kernel void {name}({', '.join(self.parameters)}) {{\n{self.body}}}\n"
 
 
 class Recipe(NamedTuple):
@@ -137,6 +155,21 @@ class Recipe(NamedTuple):
 
     kernels: tuple[Kernel, ...]
     scratch: tuple[int, ...] = ()
+
+
+def together(kernels: Iterable[Kernel]) -> tuple[str, list[str]]:
+    """The source of a program with all these kernels, equal ones once, and the name of each."""
+    functions: dict[str, None] = {}
+    texts: dict[tuple[tuple[str, ...], str], str] = {}
+    names, sources = [], []
+    for kernel in kernels:
+        key = kernel.parameters, kernel.body
+        if key not in texts:
+            texts[key] = f"{kernel.name}_{len(texts)}"
+            functions.update(dict.fromkeys(kernel.functions))
+            sources.append(kernel.text(texts[key]))
+        names.append(texts[key])
+    return "".join(functions) + "".join(sources), names
 
 
 def shape_of(type_: TensorType) -> Shape:

@@ -113,7 +113,7 @@ class Rows:
         self.n = self.signature.number("length", split.length)
 
     def _group(self) -> int:
-        if not self.target.many_items:
+        if not self.target.many_items or self.target.alone:
             return 1
         vectors = max(1, -(-self.split.length // (self.lanes * self.split.parts)))
         return max(1, min(self.target.work_group, 256, vectors))

@@ -82,11 +82,13 @@ class Signature:
         self, name: str, code: Code, global_size: Sequence[int], local_size: Sequence[int]
     ) -> Kernel:
         """The kernel of these parameters and that code."""
-        lines = [*code.functions.values()]
-        lines.append(f"\n__kernel void {name}({', '.join(self.parameters)}) {{")
-        lines += ["  " + line for line in self.prologue]
-        lines += code.lines
-        lines.append("}\n")
+        lines = ["  " + line for line in self.prologue] + code.lines
         return Kernel(
-            name, "\n".join(lines), tuple(self.arguments), tuple(global_size), tuple(local_size)
+            name,
+            tuple(code.functions.values()),
+            tuple(self.parameters),
+            "".join(line + "\n" for line in lines),
+            tuple(self.arguments),
+            tuple(global_size),
+            tuple(local_size),
         )

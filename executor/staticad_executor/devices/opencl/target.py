@@ -18,7 +18,8 @@ class Target(NamedTuple):
     a group.  local_bytes: local memory of a group.  units: groups that run at once.  fp64:
     whether there are doubles.  many_items: a GPU, on which neighbouring work-items take
     neighbouring elements; else one work-item takes many.  vector_sine: sines of vectors are
-    computed by arithmetic here, where the driver's take longer.
+    computed by arithmetic here, where the driver's take longer.  alone: work-items do not work
+    together on a row.
     """
 
     vector_bytes: int = 16
@@ -28,6 +29,7 @@ class Target(NamedTuple):
     fp64: bool = True
     many_items: bool = True
     vector_sine: bool = False
+    alone: bool = False
 
     def lanes(self, dtypes: frozenset[DType]) -> int:
         """Elements of a vector in a kernel that computes with these dtypes."""
