@@ -17,6 +17,7 @@ from staticad_executor.compile.rules import RULES, Rule
 from staticad_executor.compile.select import select
 from staticad_executor.compile.verify import verify
 from staticad_executor.session import Session
+from staticad_executor.state import Snapshot
 
 
 @pytest.fixture
@@ -159,3 +160,40 @@ def test_differences_in_words() -> None:
     )
     assert difference(a + 1j, a + 1j, 0.0) is None
     assert difference(np.arange(3), np.arange(3) + 1, 9.0) is not None
+
+
+def chain_of_scalars(path: Path) -> None:
+    """A file whose class `fast` computes in Python's floats, and rounds otherwise."""
+    with sad.Graph(seed=0) as graph:
+        x = sad.placeholder("float32", (), name="x")
+        w = sad.variable(np.linspace(0.5, 1.5, 4, dtype=np.float32), name="w")
+        v = sad.variable(np.linspace(-0.5, 0.5, 4, dtype=np.float32), name="v")
+        y = x
+        for _ in range(8):
+            y = sad.tanh(sad.exp(y * 1.3 - 0.7) * y / 3.7) + sad.log1p(y * y)
+        sad.identity(y, name="y")
+        sad.group(w.assign_sub(w * y), v.assign_sub(v * y), name="train")
+        graph.save(path / "model.sad")
+    np.save(path / "x.npy", np.float32(0.3))
+
+
+def test_what_is_done_beside_rules_is_compared_within_its_class(
+    tmp_path: Path, capsys: Any
+) -> None:
+    chain_of_scalars(tmp_path)
+    asked = ["--fetch=y", "--fetch=train", "--rewrites=python_scalars,exact"]
+    assert bisect(tmp_path / "model.sad", *asked, "--tolerance=1e-4") == 0
+    assert bisect(tmp_path / "model.sad", *asked, "--tolerance=0") == 4
+    assert "the fast rewrite python_scalars changes y" in capsys.readouterr().err
+
+
+def test_wrong_updates_as_one_are_named(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain_of_scalars(tmp_path)
+    flat = Snapshot.flat
+    monkeypatch.setattr(Snapshot, "flat", lambda *given: flat(*given) * np.float32(1.5))
+    assert bisect(tmp_path / "model.sad", "--fetch=train") == 4
+    error = capsys.readouterr().err
+    assert "the exact rewrite flat_updates changes variable" in error
+    assert '"-flat_updates"' in error

@@ -21,7 +21,7 @@ from staticad_schema.types import REAL_OF, Array, TensorType
 from ..interpret import interpret
 from ..program import Program
 from .rewrite import Report, rewrite
-from .rules import KINDS, RULES, is_chosen
+from .rules import KINDS, RULES, SWITCHES, is_chosen
 from .select import select
 
 _CLEANING = ("fold", "merge")
@@ -79,7 +79,7 @@ def first_wrong(
     included: list[str] = []
     for kind in KINDS:
         added = [e.name for e in RULES.values() if e.kind == kind]
-        added += _CLEANING if kind == "exact" else ()
+        added += [name for name in _CLEANING if SWITCHES[name] == kind]
         added = [name for name in added if is_chosen(name, kind, chosen)]
         included += added
         if not added:
@@ -102,7 +102,7 @@ def first_wrong(
         found = trial.difference(trial.limited(high), bound)
         assert found is not None
         rule, node = report.events[high - 1]
-        own = RULES[rule].kind if rule in RULES else "exact"
+        own = RULES[rule].kind if rule in RULES else SWITCHES[rule]
         graph = program.graph
         wrong = Wrong(
             rule, own, high, count, node, graph.site(node.site), graph.site(node.forward_site),
