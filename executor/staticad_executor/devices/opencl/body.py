@@ -13,9 +13,11 @@ from staticad_schema.op import OPS
 from staticad_schema.types import KINDS
 
 from .code import Code, Var
+from .functions import INTEGER_POWER
 from .memory import load
 from .parse import parse
 from .region import Region, Step
+from .scalars import register_type
 from .signature import Signature
 from .target import Target
 from .typed import Expression, cast, rounded
@@ -100,13 +102,21 @@ class Body:
         definition = OPS[step.op]
         given = [self.value(v, self.projected(v, index)) for v in step.inputs]
         kind = KINDS[given[-1].dtype]
-        expression = definition.expression(kind)
-        assert expression is not None, (step.op, kind)
         out = step.types[0].dtype
+        expression = definition.expression(kind)
+        if expression is None:
+            return self.integer_power(*given)
         names = dict(zip(definition.inputs, given, strict=True))
         writer = Expression(self.code, names, out, self.target.vector_sine)
         found = writer.final(parse(expression))
         return rounded(self.code, found) if definition.widen else found
+
+    def integer_power(self, x: Var, y: Var) -> Var:
+        """The one elementwise op of integers that is no expression but a loop."""
+        c_type = register_type(x.dtype)
+        name = f"integer_power_{c_type}"
+        self.code.function(name, INTEGER_POWER.format(kind=c_type))
+        return self.code.named(f"{name}({x.text}, {y.text})", x.dtype)
 
 
 Placed = Callable[[Body, int, Step, Index], Var]

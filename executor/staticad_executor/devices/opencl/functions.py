@@ -81,3 +81,16 @@ SINE = MappingProxyType(
         "  y = select(y, x, x == (float@)(0.0f));" + _FAR % "tan",
     }
 )
+
+# Powers of integers: they wrap, and those of negative exponents are rounded towards zero.
+INTEGER_POWER = """
+{kind} integer_power_{kind}(const {kind} x, const {kind} y) {{
+  if (y < 0) return x == 1 ? 1 : x == ({kind})-1 ? ((y & 1) != 0 ? ({kind})-1 : 1) : 0;
+  ulong power = 1, base = (ulong)x;
+  for (ulong n = (ulong)y; n != 0; n >>= 1) {{
+    if ((n & 1) != 0) power *= base;
+    base *= base;
+  }}
+  return ({kind})power;
+}}
+"""

@@ -3,9 +3,12 @@ kernel's text."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from staticad_schema.types import BFLOAT16, BOOL, FLOAT16, FLOAT64, KINDS, DType
+
+if TYPE_CHECKING:
+    from .limits import Limits
 
 WIDEST = 16
 """The longest vector that OpenCL has."""
@@ -39,6 +42,25 @@ class Target(NamedTuple):
     def holds(self, dtype: DType) -> bool:
         """Whether kernels compute with the dtype; complex numbers never are."""
         return KINDS[dtype] != "complex" and (self.fp64 or dtype != FLOAT64)
+
+
+def target_of(limits: Limits, platform_version: str) -> Target:
+    """The device of these limits, of a platform that calls itself so."""
+    cpu = limits.kind == "cpu"
+    vector_bytes = 4 * max(1, limits.preferred["float"])
+    if "PoCL 3.0" in platform_version:
+        # It prefers 64 bytes on processors for which its compiler then has no instructions, and
+        # ends the process.
+        vector_bytes = min(vector_bytes, 32)
+    return Target(
+        vector_bytes=vector_bytes,
+        work_group=limits.work_group,
+        local_bytes=limits.local_bytes,
+        units=limits.units,
+        fp64=limits.fp64,
+        many_items=not cpu,
+        vector_sine=cpu and "PoCL" in platform_version,
+    )
 
 
 def compute_size(dtype: DType) -> int:
