@@ -99,13 +99,14 @@ class WorkingGraph(Graph):
 
     def append_trusted(self, node: Node) -> None:
         """Add a node whose types and wiring are known to be right."""
-        index = len(self.nodes)
-        self.nodes.append(node)
-        self.types += node.types
-        if len(node.types) == 1:
-            self.producers.append(index)
+        types = node.types
+        if len(types) == 1:
+            self.types.append(types[0])
+            self.producers.append(len(self.nodes))
         else:
-            self.producers += [index] * len(node.types)
+            self.types += types
+            self.producers += [len(self.nodes)] * len(types)
+        self.nodes.append(node)
 
 
 def empty_like(graph: Graph) -> Graph:
@@ -158,12 +159,12 @@ def pruned(program: Program) -> Program:
     for node in itertools.compress(nodes, live):
         start = len(copy.types)
         copy.append_trusted(
-            Node(
-                node.op, tuple([values[v] for v in node.inputs]), node.attributes, node.types,
-                start, tuple([indices[i] for i in node.after]) if node.after else (), node.name,
-                node.scope, node.device, node.site, node.forward_site,
+            node.moved(
+                tuple([values[v] for v in node.inputs]),
+                start,
+                tuple([indices[i] for i in node.after]) if node.after else (),
             )
-        )  # fmt: skip
+        )
         for k in range(len(node.types)):
             values[node.start + k] = start + k
     return rewired(program, copy, values, indices)

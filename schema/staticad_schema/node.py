@@ -43,6 +43,14 @@ class Node(NamedTuple):
         given = (self.attributes[name] for name in OPS[self.op].run_time_sizes)
         return tuple(name for d in given for name in sorted(dims.symbols_of(d)))
 
+    def moved(self, inputs: tuple[int, ...], start: int, after: tuple[int, ...] = ()) -> Node:
+        """The node elsewhere: other operands, outputs and control dependencies."""
+        # A fifth of the time of `_replace`.
+        return Node(
+            self.op, inputs, self.attributes, self.types, start, after, self.name, self.scope,
+            self.device, self.site, self.forward_site,
+        )  # fmt: skip
+
     @property
     def outputs(self) -> range:
         """The value ids of the outputs."""

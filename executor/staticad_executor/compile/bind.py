@@ -22,6 +22,7 @@ from staticad_schema.types import Array, TensorType
 from ..failure import node_failure
 from ..program import Program
 from ..sizes import Sizes
+from .alike import Kind
 from .group import ASKS_SIZES, Grouped
 from .rewrites.fold import Budget, folded
 
@@ -136,21 +137,21 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
     done: set[int] = set()
     budget = Budget()
     alike = grouped.alike
-    inferred: dict[Any, tuple[dict[str, Any], tuple[TensorType, ...]]] = {}
+    inferred: dict[Kind, tuple[dict[str, Any], tuple[TensorType, ...]]] = {}
     for index in what.nodes:
         node = nodes[index]
         operands = [types[v] for v in node.inputs]
         own = node.attributes
         if index in what.symbolic:
-            key = (alike.node(index, node), *operands)
-            found = inferred.get(key)
+            kind = alike.node(index, node)
+            found = inferred.get(kind)
             if found is None:
                 try:
                     given = bound(own, sizes) if own else own
                     found = given, OPS[node.op].output_types(operands, given)
                 except StaticadError as error:
                     raise node_failure(graph, index, error, operands) from None
-                inferred[key] = found
+                inferred[kind] = found
             given, new = found
             if given is not own and given:
                 attributes[index] = own = given

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -23,8 +23,9 @@ from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
 from ..devices.numpy.region import LONG_ROW, WHOLE_ELEMENTS
 from ..devices.numpy.tiles import contiguous
+from .alike import Kind
 from .bind import Bound
-from .fuse import Fused, fused
+from .fuse import Fused, Tiles, fused
 from .group import VIEWS
 from .scalar import python_kernel, runs
 
@@ -57,14 +58,6 @@ class Steps:
         self.numbers.append(number)
 
 
-class Tiled(NamedTuple):
-    """The instruction of a region.  operands, outputs: places among the values of its pattern."""
-
-    kernel: Fused
-    operands: tuple[int, ...]
-    outputs: tuple[int, ...]
-
-
 class Draft:
     """Instructions over values, before they have memory."""
 
@@ -93,10 +86,10 @@ class Draft:
         self.steps = Steps()
         self.kinds: list[str] = []
         self.alike = bound.grouped.alike
-        # What is known already of nodes and regions that are alike in size, too.
+        # What is known already for other nodes and regions of a kind.
         self.elementwise_kernels: dict[Any, Elementwise] = {}
-        self.kernels: dict[Any, Kernel] = {}
-        self.regions: dict[Any, Tiled] = {}
+        self.kernels: dict[Kind, Kernel] = {}
+        self.tiles: dict[Any, Tiles] = {}
 
     def write(self) -> None:
         """All instructions, in the order of the groups."""
@@ -275,39 +268,22 @@ class Draft:
 
     def tiled(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
         """One instruction for all nodes, whose first axes are rows."""
-        types, views = self.types, self.views
-        pattern = self.alike.region(tuple(members), tuple(leaving), rows)
-        values = pattern.operands + pattern.made
-        seen = tuple([self.models[v].strides for v in pattern.operands if v in views])
-        viewed = tuple([k for k, v in enumerate(pattern.operands) if v in views])
-        key = pattern.kind, tuple([types[v].shape for v in values]), viewed, seen
-        found = self.regions.get(key)
-        if found is None:
-            chosen, operands, outputs = fused(self, members, leaving, rows)
-            position = {v: k for k, v in enumerate(values)}
-            if position.keys() >= set(operands):
-                self.regions[key] = Tiled(
-                    chosen,
-                    tuple([position[v] for v in operands]), tuple([position[v] for v in outputs]),
-                )  # fmt: skip
-        else:
-            chosen = found.kernel
-            operands = tuple([values[k] for k in found.operands])
-            outputs = tuple([values[k] for k in found.outputs])
+        chosen, operands, outputs = fused(self, tuple(members), leaving, rows)
         self.steps.add(tuple(members), operands, outputs, chosen, len(self.kinds) - 1)
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]
         if node.op == "concat" and self.joins and self.join(index, node):
             return
-        types = self.types
-        given = [types[v] for v in node.inputs]
-        key = (self.alike.node(index, node), *given)
-        chosen = self.kernels.get(key)
+        kind = self.alike.node(index, node)
+        known = self.alike.kernels if kind.fixed else self.kernels
+        chosen = known.get(kind)
         if chosen is None:
-            attributes = self.bound.node_attributes(index)
-            made = [types[v] for v in node.outputs]
-            chosen = self.kernels[key] = kernel(node.op, attributes, given, made)
+            chosen = known[kind] = kernel(
+                node.op, self.bound.node_attributes(index),
+                [self.types[v] for v in node.inputs],
+                [self.types[v] for v in node.outputs],
+            )  # fmt: skip
         reads = node.inputs
         if chosen.contiguous:
             reads = tuple([self.contiguous(v) for v in reads])

@@ -36,7 +36,7 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
     program = assigned.bound.grouped.program
     regions: list[tuple[int, Region]] = []
     # Instructions that are alike share what runs them.
-    known: dict[Any, tuple[int, Region]] = {}
+    leased: dict[int, int] = {}
     shared: dict[int, Callable[..., Any]] = {}
     calls: list[Call] = []
     owners: list[tuple[int, ...]] = []
@@ -48,15 +48,12 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
                 calls.append((_nothing, _pick(())))
                 algorithms.append("empty")
             else:
-                early = _early(item, assigned.cells)
-                key = id(chosen), early
-                found = known.get(key)
-                if found is None:
-                    region = Region(chosen.rows, chosen.layouts, chosen.parts, threads, early)
-                    found = known[key] = len(cells), region
-                    regions.append(found)
+                region = chosen.region(threads, _early(item, assigned.cells))
+                registers = leased.get(id(region))
+                if registers is None:
+                    registers = leased[id(region)] = len(cells)
+                    regions.append((registers, region))
                     cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
-                registers, region = found
                 calls.append((region, _pick((registers, *item.reads, *item.writes))))
                 algorithms.append(region.text())
         else:

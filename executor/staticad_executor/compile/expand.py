@@ -28,11 +28,11 @@ def _expanded_once(program: Program, expandable: Collection[str]) -> Program:
     indices: list[int] = []
     for node in graph.nodes:
         inputs = tuple([values[v] for v in node.inputs])
-        after = tuple([indices[i] for i in node.after])
         if node.op not in expandable:
+            after = tuple([indices[i] for i in node.after]) if node.after else ()
             indices.append(len(out.nodes))
             start = len(out.types)
-            out.append_trusted(node._replace(inputs=inputs, after=after, start=start))
+            out.append_trusted(node.moved(inputs, start, after))
             values.extend(range(start, start + len(node.types)))
             continue
         results = _expansion(program, node, inputs, out)

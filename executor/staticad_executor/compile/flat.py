@@ -319,7 +319,7 @@ class _Emission:
         inputs = tuple([self.value(v) for v in node.inputs])
         after = tuple([self.index(i) for i in node.after])
         start = len(self.out.types)
-        self.out.append_trusted(node._replace(inputs=inputs, after=after, start=start))
+        self.out.append_trusted(node.moved(inputs, start, after))
         for k in range(len(node.types)):
             self.values[node.start + k] = start + k
 

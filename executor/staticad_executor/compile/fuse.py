@@ -12,25 +12,66 @@ from staticad_schema.op import OPS
 from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import CHOOSE, MASK, Elementwise, mask_dtype
-from ..devices.numpy.region import Layout
+from ..devices.numpy.region import Layout, Region
 from ..devices.numpy.rows import SPREAD, row_kernel
-from ..devices.numpy.tilecode import Part, Result
+from ..devices.numpy.tilecode import Part, Result, TileCode, compile_tile
 from ..devices.numpy.tiles import Shape
+from .alike import Alike
 from .bind import Bound
 from .rows import ROW_VIEWS
 
 
+class Recipe(NamedTuple):
+    """A region, whatever the sizes of its rows are.
+
+    operands: places among the values that flow in and those that are made, and how many axes of
+    size 1 stand before their own.  codes: of tiles, by `early`, as they are compiled.
+    """
+
+    operands: tuple[tuple[int, int], ...]
+    parts: tuple[Part, ...]
+    codes: dict[tuple[bool, ...], TileCode]
+
+
 class Fused(NamedTuple):
-    """A large region: its rows, the layout of each operand, and its nodes."""
+    """A large region: its rows, the layout of each operand, and its nodes.  regions: what runs
+    it, by threads and `early`, as they are made."""
 
     rows: Shape
     layouts: tuple[Layout, ...]
-    parts: tuple[Part, ...]
+    recipe: Recipe
+    regions: dict[tuple[int, tuple[bool, ...]], Region]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The nodes."""
+        return self.recipe.parts
 
     def lies_like(self, operand: int, shape: Shape) -> bool:
         """Whether each tile of an operand is where that tile of an output of that shape is."""
         layout = self.layouts[operand]
         return not layout.lead and layout.shape == shape
+
+    def region(self, threads: int, early: tuple[bool, ...]) -> Region:
+        """What runs it, for results that may be there before all operands are read."""
+        found = self.regions.get((threads, early))
+        if found is None:
+            code = self.recipe.codes.get(early)
+            if code is None:
+                code = compile_tile(self.parts, len(self.layouts), early)
+                self.recipe.codes[early] = code
+            found = Region(self.rows, self.layouts, self.parts, threads, code)
+            self.regions[threads, early] = found
+        return found
+
+
+class Tiles(NamedTuple):
+    """A region without numbers of values.  operands, outputs: places among the values that flow
+    in and those that are made."""
+
+    fused: Fused
+    operands: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 class Values(Protocol):
@@ -39,6 +80,9 @@ class Values(Protocol):
     graph: Graph
     types: list[TensorType]
     bound: Bound
+    alike: Alike
+    views: dict[int, Any]
+    tiles: dict[Any, Tiles]
 
     def model(self, value: int) -> Array:
         """An array of the value's shape and strides that must not be read."""
@@ -54,17 +98,67 @@ class Values(Protocol):
 
 
 def fused(
-    values: Values, members: Sequence[int], leaving: Sequence[int], rows: int
+    values: Values, members: tuple[int, ...], leaving: Sequence[int], rows: int
 ) -> tuple[Fused, tuple[int, ...], tuple[int, ...]]:
     """The region of these nodes, the values of its operands, and those of its outputs."""
+    kind, operands, made = values.alike.region(members, leaving, rows)
+    known = [*operands, *made]
+    views = [(k, values.model(v)) for k, v in enumerate(operands) if v in values.views]
+    known_tiles = values.alike.tiles if kind.fixed else values.tiles
+    key = (kind, *[(k, seen.strides) for k, seen in views])
+    tiles = known_tiles.get(key)
+    if tiles is None:
+        outputs = [v for v in leaving if v in set(made)]
+        looks = (kind, *[(k, _manner(seen)) for k, seen in views])
+        recipe = values.alike.recipes.get(looks)
+        if recipe is None:
+            recipe = _recipe(values, members, outputs, known, rows)
+        # What was copied to be walked through is another value at every place.
+        alike = len(known) == len(operands) + len(made)
+        if alike and kind.steady:
+            values.alike.recipes[looks] = recipe
+        layouts = []
+        for place, lead in recipe.operands:
+            model = values.model(known[place])
+            layouts.append(Layout(model.shape, model.strides, lead))
+        shape: Any = values.types[made[0]].shape
+        tiles = Tiles(
+            Fused(shape[:rows], tuple(layouts), recipe, {}),
+            tuple([place for place, _ in recipe.operands]),
+            tuple([known.index(v) for v in outputs]),
+        )
+        if alike:
+            known_tiles[key] = tiles
+    return (
+        tiles.fused,
+        tuple([known[k] for k in tiles.operands]),
+        tuple([known[k] for k in tiles.outputs]),
+    )
+
+
+def _manner(seen: Array) -> str:
+    """Which copies a view needs, if any, follows from this."""
+    if seen.flags.c_contiguous:
+        return "solid"
+    return "backwards" if min(seen.strides) < 0 else "strided"
+
+
+def _recipe(
+    values: Values, members: Sequence[int], outputs: Sequence[int], known: list[int], rows: int
+) -> Recipe:
+    """The recipe of a region over known values, which copies of some of them may join."""
     nodes = values.graph.nodes
-    made = {v for index in members for v in nodes[index].outputs}
-    outputs = tuple(v for v in leaving if v in made)
     building = _Building(values, members, outputs, rows)
     for index in members:
         building.add(index, nodes[index])
-    shape: Any = values.types[nodes[members[0]].start].shape
-    return building.result(shape[:rows]), tuple(v for v, _ in building.operands), outputs
+    places = {v: k for k, v in enumerate(known)}
+    for value, _ in building.operands:
+        if value not in places:
+            places[value] = len(known)
+            known.append(value)
+    return Recipe(
+        tuple([(places[value], lead) for value, lead in building.operands]), building.numbered(), {}
+    )
 
 
 class _Building:
@@ -80,7 +174,6 @@ class _Building:
         self.rows = rows
         self.outputs = {v: k for k, v in enumerate(outputs)}
         self.operands: dict[tuple[int, int], int] = {}
-        self.layouts: list[Layout] = []
         self.parts: list[Part] = []
         self.results = 0
         self.place = {index: k for k, index in enumerate(members)}
@@ -184,15 +277,18 @@ class _Building:
         key = value, rank - model.ndim
         found = self.operands.get(key)
         if found is None:
-            found = self.operands[key] = len(self.layouts)
-            self.layouts.append(Layout(model.shape, model.strides, key[1]))
+            found = self.operands[key] = len(self.operands)
         return found
 
-    def result(self, rows: Shape) -> Fused:
-        """The region, its values numbered as parts want them."""
-        count = len(self.layouts)
-        parts = [
-            part._replace(inputs=tuple([k if k >= 0 else count - 1 - k for k in part.inputs]))
-            for part in self.parts
-        ]
-        return Fused(rows, tuple(self.layouts), tuple(parts))
+    def numbered(self) -> tuple[Part, ...]:
+        """The parts, their values numbered as they want them."""
+        count = len(self.operands)
+        return tuple(
+            [
+                Part(
+                    part.node, part.kernel,
+                    tuple([k if k >= 0 else count - 1 - k for k in part.inputs]), part.results,
+                )
+                for part in self.parts
+            ]
+        )  # fmt: skip

@@ -175,10 +175,10 @@ def _copied(
         for k, value in enumerate(node.outputs):
             values.setdefault(value, start + k)
         out.append_trusted(
-            node._replace(
-                inputs=tuple([values[v] for v in node.inputs]),
-                after=tuple([places[i] for i in node.after if i in places]),
-                start=start,
+            node.moved(
+                tuple([values[v] for v in node.inputs]),
+                start,
+                tuple([places[i] for i in node.after if i in places]) if node.after else (),
             )
         )
     return replace(

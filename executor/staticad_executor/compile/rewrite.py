@@ -143,10 +143,7 @@ class _Walk:
             if inputs == node.inputs and after == node.after and start == node.start:
                 moved = node
             else:
-                moved = Node(
-                    node.op, inputs, node.attributes, node.types, start, after, node.name,
-                    node.scope, node.device, node.site, node.forward_site,
-                )  # fmt: skip
+                moved = node.moved(inputs, start, after)
             indices.append(len(out.nodes))
             if node.op in impure:
                 out.append_trusted(moved)
@@ -251,7 +248,8 @@ class _Walk:
             return found
         out = self.out
         start = len(out.types)
-        out.append_trusted(node if node.start == start else node._replace(start=start))
+        moved = node if node.start == start else node.moved(node.inputs, start, node.after)
+        out.append_trusted(moved)
         if key is not None:
             self.known[key] = start
         return start

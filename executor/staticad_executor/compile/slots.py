@@ -87,15 +87,18 @@ class Slots:
 
     def _take_large(self, nbytes: int) -> int:
         size = _rounded(nbytes, PAGE if nbytes >= PAGED else LINE)
+        unit = PAGE if size >= PAGED else 1
         best, least = -1, END + 1
         for k, (start, stop) in enumerate(self._holes):
-            room = stop - (_rounded(start, PAGE) if size >= PAGED else start)
+            room = stop + -start // unit * unit
             if size <= room < least:
                 best, least = k, room
-        start, stop = self._holes.pop(best)
-        at = _rounded(start, PAGE) if size >= PAGED else start
+                if room == size:
+                    break
+        start, stop = self._holes[best]
+        at = _rounded(start, unit)
         parts = [(start, at), (at + size, stop)]
-        self._holes[best:best] = [part for part in parts if part[0] < part[1]]
+        self._holes[best : best + 1] = [part for part in parts if part[0] < part[1]]
         self._top = max(self._top, at + size)
         slot = self._large.get((at, size))
         if slot is None:

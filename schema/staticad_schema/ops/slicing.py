@@ -28,6 +28,10 @@ def slice_extent(start: Size | None, stop: Size | None, step: int, size: Size) -
     Exact for every binding of symbols, as `slice.indices` is; simple where that is possible,
     so that x[1:] and x[:-1] are known to be of equal size.
     """
+    given = (size, 0 if start is None else start, 0 if stop is None else stop)
+    if all(type(s) is int for s in given):
+        taken = slice(start, stop, step).indices(size)
+        return taken[0], len(range(*taken))
     if step > 0:
         first = _clamp(0 if start is None else start, size, 0, size)
         last = _clamp(size if stop is None else stop, size, 0, size)

@@ -22,7 +22,7 @@ from staticad_schema.errors import CancelledError
 from staticad_schema.types import Array, DType
 
 from ...failure import InNodeError
-from .tilecode import Code, Part, SpoiledError, TileCode, compile_tile
+from .tilecode import Code, Part, SpoiledError, TileCode
 from .tiles import Shape, Tiling, contiguous, tiling, trim
 from .workers import together
 
@@ -86,11 +86,10 @@ class Region:
         operands: Sequence[Layout],
         parts: Sequence[Part],
         threads: int,
-        early: Sequence[bool],
+        code: TileCode,
     ) -> None:
-        """rows: the sizes of the axes that are cut.  operands: their layouts.  early: for each
-        output whether its memory is nobody else's, so that it may hold other values before its
-        own."""
+        """rows: the sizes of the axes that are cut.  operands: their layouts.  code: of the parts,
+        whatever the sizes of the rows are."""
         results = [result for part in parts for result in part.results]
         leaving = sorted((r for r in results if r.output >= 0), key=lambda r: r.output)
         layouts = list(operands)
@@ -124,7 +123,7 @@ class Region:
         self.listed = None
         if self.count <= LISTED_TILES:
             self.listed = [_index(self.cut, self.indices, k) for k in range(self.count)]
-        self.code: TileCode = compile_tile(parts, len(operands), early)
+        self.code = code
         self.arrays = len(layouts)
 
     @property
