@@ -47,6 +47,8 @@ VIEWS = frozenset({"reshape", "permute_dims", "slice", "broadcast_to", "flip", "
 GIVEN = frozenset({"parameter", "constant"})
 # These look at types only, and are constants before anything runs: they wait for nothing.
 ASKS_SIZES = frozenset({"shape_of", "size_of"})
+# What a size that is not known yet counts as.
+NOMINAL = 64
 
 
 class Group(NamedTuple):
@@ -231,8 +233,8 @@ def _sink(edges: _Edges, level: list[int], parent: list[int]) -> None:
 
 
 def _nominal_elements(shape: Shape) -> int:
-    """The elements of a value, sizes that are not known yet counting as 64."""
-    return math.prod(64 if isinstance(size, Dim) else size for size in shape)
+    """The elements of a value, each size that is not known yet counting as `NOMINAL`."""
+    return math.prod(NOMINAL if isinstance(size, Dim) else size for size in shape)
 
 
 def _leave_views(edges: _Edges, region: list[int]) -> None:

@@ -1,8 +1,8 @@
 """Stage 5: the order of the groups, for low peak memory.
 
 Two orders are simulated, the one in which the user wrote things down and a greedy one that
-prefers groups that free more than they take; the one with the lower peak wins.  Sizes that
-are not known yet count as `NOMINAL`.
+prefers groups that free more than they take; the one with the lower peak wins.  Symbols of
+sizes that are not known yet count as `NOMINAL`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from collections.abc import Sequence
 from staticad_schema.dims import Dim
 from staticad_schema.graph import Graph
 
-from .group import Grouped, predecessors, renumbered
-
-NOMINAL = 64
+from .group import NOMINAL, Grouped, predecessors, renumbered
 
 
 def order(grouped: Grouped) -> Grouped:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..op import Ints
 from ..types import Array
+from .runs import SHORT
 from .windows import extent, windows_of
 
 BLOCK = 1 << 18
@@ -21,9 +22,6 @@ BLOCK = 1 << 18
 
 SLAB = 1 << 23
 """Elements of the columns of one image, which else is worked through in slabs of its rows."""
-
-SHORT = 64
-"""Windows of an image that are enough for copies along them."""
 
 FEW_IMAGES = 32
 """Images along which copies run, at least."""

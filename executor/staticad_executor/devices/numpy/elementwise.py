@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.ops.arithmetic import float_power
 from staticad_schema.types import KINDS, REAL_OF, WIDENED, Array, DType, TensorType
+
+from .meaning import meaning
 
 Function = Callable[..., Any]
 
@@ -69,12 +70,7 @@ def _elementwise(
         if isinstance(ufunc, np.ufunc) and _computes(ufunc, dtypes, out):
             # Complex products of one element round differently in place.
             return Elementwise(ufunc, out.kind != "c", True, op in _SPREAD_NAN)
-    given, types = dict(attributes), (TensorType(out, ()),)
-
-    def by_meaning(*arrays: Array) -> None:
-        np.copyto(arrays[-1], evaluate(definition, arrays[:-1], given, types)[0])
-
-    return Elementwise(by_meaning, True, False)
+    return Elementwise(meaning(op, dict(attributes), [TensorType(out, ())]), True, False)
 
 
 def _computes(ufunc: np.ufunc, dtypes: tuple[DType, ...], out: DType) -> bool:

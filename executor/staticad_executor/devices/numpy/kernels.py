@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into, turns
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
 from .extrema import extrema
+from .meaning import meaning
 from .shares import Cut, cut_passes, cut_reduction, shared
 from .spatial import spatial_kernel
 from .temporaries import temporary_bytes
@@ -81,7 +81,7 @@ def _kernel(
         made = maker(attributes, operands, outputs) if maker is not None else None
         if made is not None:
             return made
-    return by_meaning(op, attributes, outputs)
+    return Kernel(meaning(op, attributes, outputs), False, MEANING)
 
 
 # Of several passes, whose operands and outputs all have the axes of the first operand.
@@ -92,19 +92,6 @@ def _cut(axis: Any, operands: Sequence[TensorType], outputs: Sequence[TensorType
     shape: Any = operands[0].shape
     axes = (axis,) if isinstance(axis, int) else axis
     return cut_passes(shape, axes, len(operands) + len(outputs)) if axes else None
-
-
-def by_meaning(op: str, attributes: Mapping[str, Any], outputs: Sequence[TensorType]) -> Kernel:
-    """The op's meaning, its results copied."""
-    definition, count, given, types = OPS[op], len(outputs), dict(attributes), tuple(outputs)
-
-    def run(*arrays: Array) -> None:
-        operands = arrays[: len(arrays) - count]
-        results = evaluate(definition, operands, given, types)
-        for out, result in zip(arrays[len(operands) :], results, strict=True):
-            np.copyto(out, result)
-
-    return Kernel(run, False, MEANING)
 
 
 def copy_kernel() -> Kernel:
@@ -143,14 +130,14 @@ def _dot_transposed(a: Array, b: Array, out: Array) -> None:
 def _matmul_no_nan(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     if not attributes["value"]:
         return _matmul(attributes, operands, outputs)
-    meaning: Any = OPS["matmul_no_nan"].numpy
+    right: Any = OPS["matmul_no_nan"].numpy
 
     def run(a: Array, b: Array, out: Array) -> None:
         # Each element of b is in every row of the product, which is not finite where that is not;
         # and a sum of squares is finite only if all of them are.
         matmul_into(a, b, out)
         if not np.isfinite(np.vdot(out, out)):
-            np.copyto(out, meaning(a, b, value=True))
+            np.copyto(out, right(a, b, value=True))
 
     return Kernel(run, False, "BLAS")
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from staticad_schema.evaluate import evaluate
-from staticad_schema.op import OPS
 from staticad_schema.ops.normalization import in_range
 from staticad_schema.types import Array, TensorType
 
 from .extrema import maximum_of_rows
+from .meaning import meaning
 
 Function = Callable[..., Any]
 # NumPy's stubs do not know `out` and `keepdims` by position, which is the fastest way.
@@ -62,17 +61,18 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
     axis = attributes["axis"]
     shape: Any = operands[0].shape
     classes = shape[axis]
+    # For layouts without a kernel, and for its errors.
+    by_meaning = meaning("cross_entropy", attributes, [operands[0]] * 2)
     if axis not in (-1, len(shape) - 1) or not classes:
-        return _by_meaning("cross_entropy", attributes, operands)
+        return by_meaning
     unsigned = np.dtype(f"u{operands[1].dtype.itemsize}")
-    meaning = _by_meaning("cross_entropy", attributes, operands)
 
     def run(
         logits: Array, labels: Array, losses: Array, logs: Array, spare: Array | None = None
     ) -> None:
         # Read as unsigned, a negative label is larger than any class.
         if not labels.size or np.maximum.reduce(labels.view(unsigned), None) >= classes:
-            meaning(logits, labels, losses, logs)
+            by_meaning(logits, labels, losses, logs)
             return
         _log_softmax_into(logits, logs, axis, spare)
         # Where each row begins in the flattened logits.
@@ -83,27 +83,13 @@ def cross_entropy(attributes: Mapping[str, Any], operands: Sequence[TensorType])
     return run
 
 
-def _by_meaning(op: str, attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
-    """The op's meaning, copied: for the layouts without a kernel, and for the errors."""
-    definition, count = OPS[op], len(operands)
-
-    def run(*arrays: Array) -> None:
-        outputs = arrays[count:]
-        types = [TensorType(out.dtype, ()) for out in outputs]
-        results = evaluate(definition, arrays[:count], attributes, types)
-        for out, result in zip(outputs, results, strict=True):
-            np.copyto(out, result)
-
-    return run
-
-
 def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function:
     """x with mean 0 and variance 1, and the scale."""
     axis, x_type = attributes["axis"], operands[0]
     count = x_type.dtype.type(math.prod(x_type.shape[a] for a in axis))
     epsilon = x_type.dtype.type(attributes["epsilon"])
     center = attributes["center"]
-    meaning = _by_meaning("normalize", attributes, operands)
+    by_meaning = meaning("normalize", attributes, [x_type] * 2)
 
     def run(x: Array, out: Array, scale: Array, spare: Array | None = None) -> None:
         distance = x
@@ -115,7 +101,7 @@ def normalize(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> 
         np.divide(scale, count, scale)
         np.add(scale, epsilon, scale)
         if not in_range(scale).all():
-            meaning(x, out, scale)
+            by_meaning(x, out, scale)
             return
         np.sqrt(scale, scale)
         np.divide(1, scale, scale)

@@ -17,13 +17,10 @@ import numpy as np
 from staticad_schema.types import Array
 
 from .tiles import Shape
-from .workers import together
+from .workers import PARALLEL_ELEMENTS, together
 
 Function = Callable[..., Any]
 
-# Measured on two cores: on fewer elements handing over the interpreter's lock costs more than
-# a second thread saves.
-PARALLEL_ELEMENTS = 1 << 17
 # So many results that lie side by side are worth walking through an operand for.
 SIDE_BY_SIDE = 16
 

@@ -11,6 +11,7 @@ from staticad_schema.ops import correlation, pools, transposed
 from staticad_schema.types import TensorType
 
 Function = Callable[..., Any]
+Way = Callable[[Any, Any, dict[str, Any]], str]
 
 
 class Spatial(NamedTuple):
@@ -51,16 +52,16 @@ def _conv_weights(operands: Any, outputs: Any, given: dict[str, Any]) -> str:
     return correlation.weights_way(x.shape, g.shape, outputs[0].shape, **given)[0]
 
 
-def _places(operands: Any, outputs: Any, given: dict[str, Any]) -> str:
-    return "place by place"
+def _always(name: str) -> Way:
+    return lambda operands, outputs, given: name
 
 
-_FUNCTIONS: dict[str, tuple[Function, Callable[[Any, Any, dict[str, Any]], str], bool]] = {
+_FUNCTIONS: dict[str, tuple[Function, Way, bool]] = {
     "conv": (correlation.conv, _conv, True),
     "conv_input": (transposed.conv_input, _conv_input, True),
     "conv_weights": (correlation.conv_weights, _conv_weights, True),
-    "max_pool": (pools.max_pool, _places, True),
-    "unpool": (pools.unpool, _places, True),
-    "window_sum": (pools.window_sum, _places, True),
-    "window_spread": (pools.window_spread, _places, True),
+    "max_pool": (pools.max_pool, _always("place by place"), True),
+    "unpool": (pools.unpool, _always("sums at places"), True),
+    "window_sum": (pools.window_sum, _always("axis by axis"), True),
+    "window_spread": (pools.window_spread, _always("axis by axis"), True),
 }

@@ -17,16 +17,14 @@ from staticad_schema.ops.contract import turns
 from staticad_schema.ops.correlation import conv_way, weights_way
 from staticad_schema.types import WIDENED, TensorType, nbytes
 
+from ...work import count
+
 Types = Sequence[TensorType]
 Estimate = Callable[[Mapping[str, Any], Types, Types], float]
 
 
 def _bytes(types: Types) -> int:
     return sum(map(nbytes, types))
-
-
-def _elements(type_: TensorType) -> int:
-    return math.prod(map(int, type_.shape))
 
 
 def _times(given: float, made: float) -> Estimate:
@@ -45,27 +43,27 @@ def _random_bits(attributes: Mapping[str, Any], operands: Types, outputs: Types)
 
 def _transform(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
     """A transform in double precision, of a copy in it, rounded at the end."""
-    wide = 16 * max(_elements(operands[0]), _elements(outputs[0]))
+    wide = 16 * max(count(operands[0]), count(outputs[0]))
     rounded = outputs[0].dtype.itemsize < (16 if outputs[0].kind == "complex" else 8)
     return (2 * wide if rounded else wide) + nbytes(outputs[0])
 
 
 def _ordered(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
     """Places of 64 bits, and what is read there."""
-    return 8 * _elements(operands[0]) + nbytes(operands[0]) / 2
+    return 8 * count(operands[0]) + nbytes(operands[0]) / 2
 
 
 def _placed(each: int) -> Estimate:
     """The result, and so many bytes for each place that is added to."""
     return lambda attributes, operands, outputs: (
-        _bytes(outputs) + each * max(map(_elements, operands[2:]), default=0)
+        _bytes(outputs) + each * max(map(count, operands[2:]), default=0)
     )
 
 
 def _convolution(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
     """Columns of a part and what they are made of, for each of two threads; where they are made
     window by window, a padded copy of the first operand and columns of a part of it."""
-    if not all(map(_elements, (*operands, *outputs))):
+    if not all(map(count, (*operands, *outputs))):
         return 0
     given = {k: v for k, v in attributes.items() if k != "shape"}
     shapes: Any = [t.shape for t in (*operands, *outputs)]
@@ -107,7 +105,7 @@ def _maps(each: int) -> Estimate:
         for t in (operands[0], outputs[0]):
             shape: Any = t.shape
             block = max(block, math.prod(shape[2:]))
-            sizes.append(_elements(t))
+            sizes.append(count(t))
         return each * min(2 * block, max(sizes))
 
     return estimate
@@ -117,8 +115,8 @@ def _product_with_transpose(
     attributes: Mapping[str, Any], operands: Types, outputs: Types
 ) -> float:
     a, b = operands
-    rows = _elements(a) // max(1, int(a.shape[-1]))
-    return nbytes(outputs[0]) if turns(rows, _elements(b)) else 0
+    rows = count(a) // max(1, int(a.shape[-1]))
+    return nbytes(outputs[0]) if turns(rows, count(b)) else 0
 
 
 _KERNELS: dict[str, Estimate] = {
