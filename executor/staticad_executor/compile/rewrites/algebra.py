@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from staticad_schema.node import Node
@@ -19,33 +17,17 @@ from staticad_schema.types import (
 )
 
 from ..rules import Rewriting, rule, settled
-from .exact import constant_like, is_integer, is_scalar, uniform
-
-
-def _is_float(r: Rewriting, value: int) -> bool:
-    return KINDS[r.type(value).dtype] == "float"
-
-
-def _is_complex(r: Rewriting, value: int) -> bool:
-    return KINDS[r.type(value).dtype] == "complex"
-
-
-def _split(r: Rewriting, node: Node) -> tuple[int, int] | None:
-    """Of two operands the other one and the number, if one is a number."""
-    x, y = node.inputs
-    if uniform(r, y) is not None:
-        return x, y
-    return (y, x) if uniform(r, x) is not None else None
-
-
-def _computed(function: np.ufunc, *elements: Any) -> Any:
-    """What an op makes of numbers; integers wrap, as in arrays."""
-    with np.errstate(all="ignore"):
-        return function(*(np.asarray(element).reshape(1) for element in elements))[0]
-
-
-def _is_power_of_two(element: Any) -> bool:
-    return bool(np.isfinite(element)) and abs(np.frexp(float(element))[0]) == 0.5
+from .numbers import (
+    computed,
+    constant_like,
+    is_complex,
+    is_float,
+    is_integer,
+    is_power_of_two,
+    is_scalar,
+    split,
+    uniform,
+)
 
 
 @rule("exact", "divide")
@@ -53,7 +35,7 @@ def divide_by_power_of_two(r: Rewriting, node: Node) -> int | None:
     """x / c → x * (1 / c) for c a power of two, by which both are rounded alike"""
     x, y = node.inputs
     element = uniform(r, y)
-    if element is None or not _is_float(r, x) or not _is_power_of_two(element):
+    if element is None or not is_float(r, x) or not is_power_of_two(element):
         return None
     with np.errstate(all="ignore"):
         inverse = r.type(y).dtype.type(1 / float(element))
@@ -88,7 +70,7 @@ def signs_of_factors(r: Rewriting, node: Node) -> int | None:
     """-x * -y → x * y, and -x / -y → x / y; -x * c → x * -c for a number c"""
     x, y = node.inputs
     first, second = r.producer(x), r.producer(y)
-    if "negative" not in (first.op, second.op) or _is_complex(r, x):
+    if "negative" not in (first.op, second.op) or is_complex(r, x):
         return None
     if first.op == second.op == "negative":
         return r.add(node.op, (first.inputs[0], second.inputs[0]), node)
@@ -96,7 +78,7 @@ def signs_of_factors(r: Rewriting, node: Node) -> int | None:
     element = uniform(r, other)
     if element is None or r.type(other).shape != ():
         return None
-    opposite = constant_like(r, other, _computed(np.negative, element), node)
+    opposite = constant_like(r, other, computed(np.negative, element), node)
     pair = (negated.inputs[0], opposite)
     return r.add(node.op, pair if other == y else pair[::-1], node)
 
@@ -108,12 +90,12 @@ def negative_of_product(r: Rewriting, node: Node) -> int | None:
     inner = r.producer(node.inputs[0])
     if inner.op == "subtract" and is_integer(r, inner.inputs[0]):
         return r.add("subtract", inner.inputs[::-1], node)
-    if inner.op not in ("multiply", "divide") or _is_complex(r, node.inputs[0]):
+    if inner.op not in ("multiply", "divide") or is_complex(r, node.inputs[0]):
         return None
     for k, value in enumerate(inner.inputs):
         element = uniform(r, value)
         if element is not None and r.type(value).shape == ():
-            opposite = constant_like(r, value, _computed(np.negative, element), node)
+            opposite = constant_like(r, value, computed(np.negative, element), node)
             return r.add(inner.op, (*inner.inputs[:k], opposite, *inner.inputs[k + 1 :]), node)
     return None
 
@@ -121,8 +103,8 @@ def negative_of_product(r: Rewriting, node: Node) -> int | None:
 @rule("exact", "multiply")
 def multiply_by_minus_one(r: Rewriting, node: Node) -> int | None:
     """x * -1 → -x"""
-    found = _split(r, node)
-    if found is None or not is_scalar(uniform(r, found[1]), -1) or _is_complex(r, found[0]):
+    found = split(r, node)
+    if found is None or not is_scalar(uniform(r, found[1]), -1) or is_complex(r, found[0]):
         return None
     return r.add("negative", (found[0],), node)
 
@@ -131,7 +113,7 @@ def multiply_by_minus_one(r: Rewriting, node: Node) -> int | None:
 def sign_dropped(r: Rewriting, node: Node) -> int | None:
     """abs(-x) → abs(x), square(-x) → square(x), and abs(x) for -x of real x"""
     inner = r.producer(node.inputs[0])
-    if inner.op != "negative" and (inner.op != "abs" or _is_complex(r, inner.inputs[0])):
+    if inner.op != "negative" and (inner.op != "abs" or is_complex(r, inner.inputs[0])):
         return None
     return r.add(node.op, inner.inputs, node)
 
@@ -141,7 +123,7 @@ def multiply_by_zero(r: Rewriting, node: Node) -> int | None:
     """x * 0 → 0 broadcast, of integers"""
     if not is_integer(r, node.inputs[0]):
         return None
-    found = _split(r, node)
+    found = split(r, node)
     if found is None or uniform(r, found[1]) != 0:
         return None
     zero = constant_like(r, found[0], 0, node)
@@ -152,25 +134,25 @@ def multiply_by_zero(r: Rewriting, node: Node) -> int | None:
 def product_of_numbers(r: Rewriting, node: Node) -> int | None:
     """(x * a) * b → x * (a * b) of integers, and of floats where |b| >= 1 and a is a power of two
     that is at least 1: then nothing is rounded on the way, and what overflows does so in the end"""
-    outer = _split(r, node)
+    outer = split(r, node)
     if outer is None:
         return None
     inner = r.producer(outer[0])
     if inner.op != "multiply":
         return None
-    found = _split(r, inner)
+    found = split(r, inner)
     if found is None or not settled(r, inner):
         return None
     (_, number), (x, first) = outer, found
     a, b = uniform(r, first), uniform(r, number)
     if not is_integer(r, x):
-        if not _is_float(r, x) or not _is_power_of_two(a) or abs(a) < 1 or not abs(b) >= 1:
+        if not is_float(r, x) or not is_power_of_two(a) or abs(a) < 1 or not abs(b) >= 1:
             return None
         if r.type(x).dtype not in (FLOAT32, FLOAT64) or not np.isfinite(
-            _computed(np.multiply, a, b)
+            computed(np.multiply, a, b)
         ):
             return None
-    return r.add("multiply", (x, constant_like(r, x, _computed(np.multiply, a, b), node)), node)
+    return r.add("multiply", (x, constant_like(r, x, computed(np.multiply, a, b), node)), node)
 
 
 @rule("exact", "add")
@@ -178,14 +160,14 @@ def sum_of_numbers(r: Rewriting, node: Node) -> int | None:
     """(x + a) + b → x + (a + b) of integers"""
     if not is_integer(r, node.inputs[0]):
         return None
-    outer = _split(r, node)
+    outer = split(r, node)
     if outer is None or r.producer(outer[0]).op != "add":
         return None
     inner = r.producer(outer[0])
-    found = _split(r, inner)
+    found = split(r, inner)
     if found is None or not settled(r, inner):
         return None
-    total = _computed(np.add, uniform(r, found[1]), uniform(r, outer[1]))
+    total = computed(np.add, uniform(r, found[1]), uniform(r, outer[1]))
     return r.add("add", (found[0], constant_like(r, found[0], total, node)), node)
 
 

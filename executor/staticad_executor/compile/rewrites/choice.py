@@ -5,7 +5,7 @@ from __future__ import annotations
 from staticad_schema.node import Node
 
 from ..rules import Rewriting, fits, rule, settled
-from .exact import constant_like, is_integer, uniform
+from .numbers import constant_like, is_integer, uniform
 
 # What where(x ? a, a, x) is for a number a, by the comparison; and the comparison mirrored.
 _BOUNDS = {

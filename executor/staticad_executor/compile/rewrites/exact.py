@@ -10,39 +10,10 @@ from staticad_schema.dims import Shape, same_size
 from staticad_schema.errors import ShapeError
 from staticad_schema.node import Node
 from staticad_schema.shapes import broadcast_shapes, product
-from staticad_schema.types import FLOAT16, INTEGER, KINDS
+from staticad_schema.types import FLOAT16, KINDS
 
 from ..rules import ELEMENTWISE, Rewriting, fits, rule
-
-
-def uniform(r: Rewriting, value: int) -> Any:
-    """The one element that a constant, or a broadcast constant, consists of; else None."""
-    node = r.producer(value)
-    if node.op == "broadcast_to":
-        node = r.producer(node.inputs[0])
-    if node.op != "constant":
-        return None
-    array = node.attributes["value"]
-    return array.reshape(())[()] if array.size == 1 else None
-
-
-def is_scalar(element: Any, value: int, negative_zero: bool = False) -> bool:
-    """Whether an element is the number `value`, with the given sign if that is zero."""
-    if element is None or element != value:
-        return False
-    return value != 0 or bool(np.signbit(np.float64(element))) == negative_zero
-
-
-def is_integer(r: Rewriting, value: int) -> bool:
-    """Whether a value's dtype is an integer's."""
-    return KINDS[r.type(value).dtype] in INTEGER
-
-
-def constant_like(r: Rewriting, value: int, element: Any, like: Node) -> int:
-    """A 0-d constant of a value's dtype."""
-    array = np.array(element, r.type(value).dtype)
-    array.flags.writeable = False
-    return r.add("constant", (), like, value=array)
+from .numbers import is_complex, is_integer, is_scalar, uniform
 
 
 @rule("exact", "identity", "stop_gradient", "positive")
@@ -61,9 +32,9 @@ def drop_after(r: Rewriting, node: Node) -> int | None:
 def multiply_by_one(r: Rewriting, node: Node) -> int | None:
     """x * 1 → x"""
     x, y = node.inputs
-    if is_scalar(uniform(r, y), 1) and KINDS[r.type(x).dtype] != "complex":
+    if is_scalar(uniform(r, y), 1) and not is_complex(r, x):
         return x
-    if is_scalar(uniform(r, x), 1) and KINDS[r.type(x).dtype] != "complex":
+    if is_scalar(uniform(r, x), 1) and not is_complex(r, x):
         return y
     return None
 
@@ -72,7 +43,7 @@ def multiply_by_one(r: Rewriting, node: Node) -> int | None:
 def divide_by_one(r: Rewriting, node: Node) -> int | None:
     """x / 1 → x"""
     x, y = node.inputs
-    real = KINDS[r.type(x).dtype] != "complex"
+    real = not is_complex(r, x)
     return x if real and is_scalar(uniform(r, y), 1) else None
 
 
@@ -80,7 +51,7 @@ def divide_by_one(r: Rewriting, node: Node) -> int | None:
 def add_nothing(r: Rewriting, node: Node) -> int | None:
     """x + (-0.0) → x, and x + 0 → x for integers; x + 0.0 is not x at -0.0"""
     x, y = node.inputs
-    if KINDS[r.type(x).dtype] == "complex":
+    if is_complex(r, x):
         return None
     negative = not is_integer(r, x)
     if is_scalar(uniform(r, y), 0, negative):
@@ -92,7 +63,7 @@ def add_nothing(r: Rewriting, node: Node) -> int | None:
 def subtract_nothing(r: Rewriting, node: Node) -> int | None:
     """x - 0 → x, also at -0.0"""
     x, y = node.inputs
-    real = KINDS[r.type(x).dtype] != "complex"
+    real = not is_complex(r, x)
     return x if real and is_scalar(uniform(r, y), 0) else None
 
 

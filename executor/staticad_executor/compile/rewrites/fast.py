@@ -11,7 +11,7 @@ from staticad_schema.types import FLOATING, INEXACT, KINDS
 
 from ..rules import Rewriting, rule, settled
 from .algebra import factored
-from .exact import constant_like, is_scalar, uniform
+from .numbers import constant_like, is_scalar, split, uniform
 
 
 @rule("fast", "divide")
@@ -38,18 +38,14 @@ def add_zero(r: Rewriting, node: Node) -> int | None:
 @rule("fast", "multiply")
 def product_of_factors(r: Rewriting, node: Node) -> int | None:
     """(x * a) * b → x * (a * b) for numbers a and b"""
-    x, y = node.inputs
-    if uniform(r, y) is None:
-        x, y = y, x
-    inner = r.producer(x)
-    if inner.op != "multiply" or uniform(r, y) is None or not settled(r, inner):
+    outer = split(r, node)
+    if outer is None:
         return None
-    below, a = inner.inputs
-    if uniform(r, a) is None:
-        below, a = a, below
-    if uniform(r, a) is None or r.type(below) != node.types[0]:
+    inner = r.producer(outer[0])
+    found = split(r, inner) if inner.op == "multiply" and settled(r, inner) else None
+    if found is None or r.type(found[0]) != node.types[0]:
         return None
-    return r.add("multiply", (below, r.add("multiply", (a, y), node)), node)
+    return r.add("multiply", (found[0], r.add("multiply", (found[1], outer[1]), node)), node)
 
 
 @rule("fast", "add")

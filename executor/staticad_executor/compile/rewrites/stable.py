@@ -6,7 +6,7 @@ from staticad_schema.node import Node
 from staticad_schema.types import FLOATING, KINDS
 
 from ..rules import Rewriting, rule, settled
-from .exact import is_scalar, uniform
+from .numbers import is_scalar, uniform
 
 
 def _is_float(r: Rewriting, node: Node) -> bool:
