@@ -124,8 +124,10 @@ def cast(code: Code, x: Var, dtype: DType) -> Var:
         return compare("!=", x, zero)
     kind = register_type(dtype, lanes)
     if x.dtype == BOOL:
-        text = f"({kind}){x.text}" if lanes == 1 else f"convert_{kind}(-{x.text})"
-        return code.named(text, dtype, lanes)
+        if lanes == 1:
+            return code.named(f"({kind}){x.text}", dtype)
+        # A choice, not a conversion of the mask: oclgrind's arithmetic on bits of masks is wrong.
+        return choose(code, x, constant(1, dtype), constant(0, dtype))
     if computed(dtype) == computed(x.dtype):
         return rounded(code, Var(x.text, dtype, lanes))
     text = x.text
