@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError
 
 DEVICES = ("auto", "numpy")
-REWRITES = ("exact", "stable", "fast")
+Kind = Literal["exact", "stable", "fast"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The classes of rewrites."""
 
 
 def check_options(
@@ -49,9 +51,9 @@ def check_options(
         raise PlanError(
             "unknown class of rewrites",
             asked="Session(rewrites=…)",
-            expected="some of " + ", ".join(map(repr, REWRITES)) + ", or names of rules",
+            expected="some of " + ", ".join(map(repr, KINDS)) + ", or names of rewrites",
             found=repr(rewrites)[:200],
-            hint=f"write ({rewrites!r},)" if rewrites in REWRITES else None,
+            hint=f"write ({rewrites!r},)" if rewrites in KINDS else None,
         )
     if threads is not None and not (_is_integer(threads) and threads >= 1):
         raise PlanError(

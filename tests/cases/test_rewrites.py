@@ -11,8 +11,9 @@ import pytest
 import staticad as sad
 from staticad_executor.compile import rewrite, select
 from staticad_executor.compile.rewrite import Report
-from staticad_executor.compile.rules import KINDS, RULES
+from staticad_executor.compile.rules import RULES
 from staticad_executor.compile.verify import verify
+from staticad_executor.options import KINDS
 from staticad_schema.op import OPS
 
 from .running import Function, build, value

@@ -160,10 +160,14 @@ def test_explain_names_the_algorithm() -> None:
         plain = sad.nn.conv2d(x, sad.ones((8, 16, 1, 1)))
         dx, dw = sad.gradients(sad.sum(y * y), [x, w])
         (ds,) = sad.gradients(sad.sum(strided * strided), [x])
-    with sad.Session(graph) as session:
+    with sad.Session(graph, threads=1) as session:
         text = session.explain([y, plain, dx, dw, ds])
     assert "conv [32 parts of 144x1055]" in text
     assert ", product]" in text
     assert "conv_input [32 parts of 144x1055]" in text
     assert "conv_weights [32 parts of 144x1055]" in text
     assert "conv_input [4 convolutions]" in text
+    with sad.Session(graph, threads=2) as session:
+        text = session.explain([y, sad.sum(dx, axis=(0, 2, 3))])
+    assert "conv [32 parts of 144x1055, up to 2 threads]" in text
+    assert "sum [add.reduce, 2 threads]" in text

@@ -19,9 +19,10 @@ from staticad_schema.node import Node
 from staticad_schema.types import REAL_OF, Array, TensorType
 
 from ..interpret import interpret
+from ..options import KINDS
 from ..program import Program
 from .rewrite import Report, rewrite
-from .rules import KINDS, RULES, SWITCHES, is_chosen
+from .rules import RULES, SWITCHES, is_chosen
 from .select import select
 
 _CLEANING = ("fold", "merge")

@@ -67,7 +67,7 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
                 if function is None:
                     function = shared[id(chosen)] = chosen.for_threads(threads)
                 calls.append((function, pick))
-                algorithms.append(chosen.algorithm)
+                algorithms.append(chosen.text(threads))
         owners.append(item.nodes or (owners[-1] if owners else (0,)))
     prologue, fixed, views = _initial(cells)
     scratch = max((r.scratch_bytes for _, r in regions), default=0)

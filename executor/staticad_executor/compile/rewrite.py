@@ -25,13 +25,14 @@ from staticad_schema.op import FINDERS, OPS
 from staticad_schema.run_time_sizes import symbols_of_node
 from staticad_schema.types import TensorType, array_type
 
+from ..options import KINDS
 from ..program import Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
 from .rewrites import algebra, choice, exact, fast, parts, products, stable
 from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, kept, may_be_kept
 from .rewrites.merge import node_key
-from .rules import KINDS, RULES, Rule, is_chosen, rules_by_op, settled, unknown_choice
+from .rules import RULES, SWITCHES, Rule, chosen_switch, rules_by_op, settled, unknown_choice
 
 DEFAULT = ("exact", "stable")
 FAMILIES = (exact, choice, algebra, parts, products, stable, fast)
@@ -87,9 +88,9 @@ def require_known(chosen: Collection[str], asked: str) -> None:
         raise PlanError(
             f"no rewrite {wrong!r}: unknown class of rewrites, or rule",
             asked=asked,
-            expected="exact, stable, fast or a rule's name, with - to leave it out",
+            expected="exact, stable, fast or a name, with - before a name to leave it out",
             found=repr(wrong),
-            hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES]),
+            hint=near_miss(wrong.removeprefix("-"), [*KINDS, *RULES, *SWITCHES]),
         )
 
 
@@ -102,8 +103,8 @@ class _Walk:
         self.program = program
         self.table: Mapping[str, tuple[Rule, ...]] = rules_by_op(chosen)
         self.elementwise = {name for name, op in OPS.items() if op.elementwise}
-        self.folds = is_chosen("fold", "exact", chosen)
-        self.merges = is_chosen("merge", "exact", chosen)
+        self.folds = chosen_switch("fold", chosen)
+        self.merges = chosen_switch("merge", chosen)
         self.report = report
         self.left = limit
         # Whether no more rules may be applied.

@@ -8,7 +8,7 @@ the node is computed from, so whether it applies cannot depend on what is fetche
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import TensorType
 
-Kind = Literal["exact", "stable", "fast"]
-KINDS: tuple[Kind, ...] = ("exact", "stable", "fast")
+from ..options import KINDS, Kind
 
 
 class Rewriting(Protocol):

@@ -20,7 +20,7 @@ from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 from . import nn, placing, positions
 from .extrema import extrema
 from .meaning import meaning
-from .shares import Cut, cut_passes, cut_reduction, shared
+from .shares import Cut, cut_passes, cut_reduction, shared, sharing
 from .spatial import spatial_kernel
 from .temporaries import temporary_bytes
 from .workers import spread_over
@@ -48,6 +48,14 @@ class Kernel(NamedTuple):
         if self.has_parts:
             return partial(self.function, spread=spread_over(threads))
         return self.function if self.cut is None else shared(self.function, self.cut, threads)
+
+    def text(self, threads: int) -> str:
+        """The algorithm and its threads, for `explain`."""
+        if self.cut is not None and sharing(self.cut, threads) > 1:
+            return f"{self.algorithm}, {sharing(self.cut, threads)} threads"
+        if self.has_parts and threads > 1:
+            return f"{self.algorithm}, up to {threads} threads"
+        return self.algorithm
 
 
 def kernel(
@@ -117,10 +125,11 @@ def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
 
 def _matmul_transposed(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     a, b = (t.shape for t in operands)
-    plain = len(a) == 2 and operands[0].dtype in BY_DOT and not turns(a[0], math.prod(b))
-    if plain:
+    turned = turns(math.prod(a[:-1]), math.prod(b))
+    if len(a) == 2 and operands[0].dtype in BY_DOT and not turned:
         return Kernel(_dot_transposed, False, "BLAS")
-    return Kernel(transposed_into, False, "BLAS" if operands[0].kind in INEXACT else "loops")
+    algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
+    return Kernel(transposed_into, False, algorithm + (", turned" if turned else ""))
 
 
 def _dot_transposed(a: Array, b: Array, out: Array) -> None:

@@ -24,7 +24,7 @@ from staticad_schema.types import Array, DType
 from ...failure import InNodeError
 from .tilecode import Code, Part, SpoiledError, TileCode
 from .tiles import Shape, Tiling, contiguous, tiling, trim
-from .workers import together
+from .workers import PARALLEL_ELEMENTS, together
 
 # The cost table.  Measured on two cores with 1 MB of second-level cache each, by processor time
 # of whole plans (chains of 13 to 70 ufuncs on float32, softmax and layer norm with gradients):
@@ -34,7 +34,6 @@ from .workers import together
 TILE_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
-PARALLEL_ELEMENTS = 1 << 17
 # Longer rows are not computed from the first node to the last one by one.
 LONG_ROW = 1 << 16
 # So many tiles are listed when a plan is made; of more, each is found when it is its turn, so

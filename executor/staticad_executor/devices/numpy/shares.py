@@ -59,9 +59,14 @@ def _first_kept(shape: Shape, axis: Collection[int]) -> int | None:
     return next(kept, None) if math.prod(shape) >= PARALLEL_ELEMENTS else None
 
 
+def sharing(cut: Cut, threads: int) -> int:
+    """How many of so many threads share what is cut."""
+    return max(1, min(threads, cut.size // cut.least))
+
+
 def shared(function: Function, cut: Cut, threads: int) -> Function:
     """The same function of the same arrays, shared by threads."""
-    threads = min(threads, cut.size // cut.least)
+    threads = sharing(cut, threads)
     if threads < 2:
         return function
     bounds = [cut.size * t // threads for t in range(threads + 1)]
