@@ -12,11 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import staticad as sad
+from staticad.numbers import RoundingWarning
 from staticad_executor.compile import rewrite, select
 from staticad_executor.compile.bisect import Run, evaluated
 from staticad_executor.compile.rewrite import Report
 from staticad_executor.compile.verify import verify
 from staticad_executor.devices.numpy import NumpyDevice
+from staticad_schema.errors import StaticadError
 from staticad_schema.op import OPS
 from staticad_schema.types import as_dtype
 
@@ -166,6 +168,8 @@ CASES: dict[str, list[tuple[str, Build, str]]] = {
         ("float32", lambda x: abs(-x), "abs"),
         ("float32", lambda x: sad.square(abs(x)), "square"),
         ("complex64", lambda x: abs(-x), "abs"),
+        ("uint8", lambda x: abs(-x), "negative abs"),
+        ("uint8", lambda x: sad.square(-x), "square"),
     ],
     "multiply_by_zero": [
         ("int32", lambda x: x * 0, "constant broadcast_to"),
@@ -290,6 +294,24 @@ def test_what_exact_rules_leave(name: str, k: int) -> None:
     for feed in (values(dtype), values(dtype)[:0], values(dtype)[:1]):
         for rewrites in (("exact",), (name,)):
             Compiled(graph, [y], {x: feed}, rewrites=rewrites).check()
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "dtype", ["uint8", "int8", "uint64", "int64", "bool", "float16", "float64", "complex64"]
+)
+def test_exact_rules_keep_all_bits_of_every_dtype(name: str, dtype: str) -> None:
+    feed = values(dtype)
+    if feed.dtype.kind in "iu":
+        limits = np.iinfo(feed.dtype)
+        feed[0] = limits.min, limits.max, limits.min + 1, limits.max - 1
+    for _, build, _ in CASES[name]:
+        try:
+            graph, x, y = applied(build, dtype)
+        except (StaticadError, OverflowError, TypeError, RoundingWarning):
+            # Not every dtype has every op and number.
+            continue
+        Compiled(graph, [y], {x: feed}).check()
 
 
 @settings(max_examples=150, deadline=None, derandomize=True,

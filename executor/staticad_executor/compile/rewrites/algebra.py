@@ -111,9 +111,12 @@ def multiply_by_minus_one(r: Rewriting, node: Node) -> int | None:
 
 @rule("exact", "abs", "square")
 def sign_dropped(r: Rewriting, node: Node) -> int | None:
-    """abs(-x) → abs(x), square(-x) → square(x), and abs(x) for -x of real x"""
+    """abs(-x) → abs(x), square(-x) → square(x), and abs(x) for -x of real x; not abs(-x) of
+    unsigned integers, where -x is not the negative of x"""
     inner = r.producer(node.inputs[0])
     if inner.op != "negative" and (inner.op != "abs" or is_complex(r, inner.inputs[0])):
+        return None
+    if node.op == "abs" and KINDS[node.types[0].dtype] == "uint":
         return None
     return r.add(node.op, inner.inputs, node)
 
