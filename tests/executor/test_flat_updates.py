@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import staticad as sad
-from staticad_executor.compile.flat import LARGEST, flat_updates
+from staticad_executor.compile.columns import LARGEST
+from staticad_executor.compile.flat import flat_updates
 from staticad_executor.compile.verify import verify
 from staticad_executor.flats import Arrays, Flat
 from staticad_executor.pool import BlockPool
