@@ -18,7 +18,7 @@ from staticad_schema.types import Array, TensorType, nbytes
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
-from .draft import Draft, Steps, View
+from .draft import Draft, View
 from .fuse import Fused
 from .slots import Slots
 
@@ -124,7 +124,7 @@ def _place(draft: Draft) -> Assigned:
             cell_of[value] = len(cells) - 1
         else:
             handed.append((value, len(cells) - 1))
-    last = _last_reads(steps.reads, base, handed)
+    ends, read = _ends(steps.reads, base, handed)
     slots = Slots()
     slot_cells: dict[tuple[int, TensorType], int] = {}
     slot_of: dict[int, int] = {}
@@ -148,25 +148,24 @@ def _place(draft: Draft) -> Assigned:
             at = cell_of[view] = len(cells) - 1
         return at
 
-    for position, wanted in enumerate(steps.reads):
+    for position, (nodes, wanted, made, chosen, number) in enumerate(
+        zip(steps.nodes, steps.reads, steps.writes, steps.kernels, steps.numbers, strict=True)
+    ):
         reads = tuple([cell_of[v] if v in cell_of else cell(v) for v in wanted])
-        dying = []
-        for value in wanted:
-            root = base.get(value, value) if base else value
-            if last.get(root) == position and root in slot_of and root not in dying:
-                dying.append(root)
+        dying = [root for root in ends[position] if root in slot_of] if position in ends else []
         writes = []
-        made = steps.writes[position]
         for value in made:
             known = cell_of.get(value)
             if known is None:
                 # A part of a concatenation is written there, where it takes no other's place.
                 stored = base.get(value, value) if base else value
                 if stored not in cell_of:
-                    size = bytes_of[stored] = nbytes(types[stored])
+                    type_ = types[stored]
+                    size = bytes_of[stored] = nbytes(type_)
                     root = -1
                     if dying and stored == value:
-                        root = _overwritten(steps, position, value, dying, types, base)
+                        where = made.index(value)
+                        root = _overwritten(chosen, wanted, where, type_, dying, types, base)
                     if root >= 0:
                         dying.remove(root)
                         slot = slot_of.pop(root)
@@ -175,28 +174,25 @@ def _place(draft: Draft) -> Assigned:
                         slot = slots.take(size)
                     alive += size
                     slot_of[stored] = slot
-                    key = slot, types[stored]
-                    if key not in slot_cells:
-                        slot_cells[key] = len(cells)
-                        cells.append(Cell("slot", types[stored], slot))
-                    cell_of[stored] = slot_cells[key]
+                    key = slot, type_
+                    known = slot_cells.get(key)
+                    if known is None:
+                        known = slot_cells[key] = len(cells)
+                        cells.append(Cell("slot", type_, slot))
+                    cell_of[stored] = known
                 known = cell_of[value] if stored == value else cell(value)
             writes.append(known)
         live.append(alive)
         for value in made:
-            if value not in last and value in slot_of:
+            if value not in read and value in slot_of:
                 dying.append(value)
         for root in dying:
             slots.give(slot_of.pop(root))
             alive -= bytes_of[root]
-        chosen = steps.kernels[position]
-        instructions.append(
-            Instruction(
-                steps.nodes[position], reads, tuple(writes),
-                tuple([originals.get(v, v) for v in made]) if originals else tuple(made), chosen,
-                steps.numbers[position],
-            )
-        )  # fmt: skip
+        values = made
+        if originals and not originals.keys().isdisjoint(made):
+            values = tuple([originals.get(v, v) for v in made])
+        instructions.append(Instruction(nodes, reads, tuple(writes), values, chosen, number))
     kinds = list(draft.kinds)
     for value, target in handed:
         kinds.append("copy")
@@ -224,32 +220,33 @@ def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:
     return base
 
 
-def _last_reads(
+def _ends(
     steps: Sequence[tuple[int, ...]], base: dict[int, int], handed: Sequence[tuple[int, int]]
-) -> dict[int, int]:
-    """For each value that has memory the last instruction that reads it."""
-    last: dict[int, int] = {}
-    for position, reads in enumerate(steps):
-        for value in reads:
-            last[base.get(value, value)] = position
-    for value, _ in handed:
-        last[base.get(value, value)] = len(steps)
-    return last
+) -> tuple[dict[int, list[int]], set[int]]:
+    """For instructions the values whose memory they are the last to read; all that are read."""
+    ends: dict[int, list[int]] = {}
+    read = {base.get(value, value) for value, _ in handed}
+    for position in range(len(steps) - 1, -1, -1):
+        for value in steps[position]:
+            root = base.get(value, value) if base else value
+            if root not in read:
+                read.add(root)
+                ends.setdefault(position, []).append(root)
+    return ends, read
 
 
 def _overwritten(
-    steps: Steps,
-    position: int,
-    value: int,
+    chosen: Elementwise | Kernel | Fused,
+    reads: Sequence[int],
+    where: int,
+    out: TensorType,
     dying: Sequence[int],
     types: Sequence[TensorType],
     base: dict[int, int],
 ) -> int:
-    """A dying operand in whose memory the result may be written, or -1."""
-    chosen, reads = steps.kernels[position], steps.reads[position]
+    """A dying operand in whose memory the result of this number may be written, or -1."""
     if isinstance(chosen, Kernel) or (isinstance(chosen, Elementwise) and not chosen.overlap):
         return -1
-    out = types[value]
     if all(size == 1 for size in out.shape):
         # On one element NumPy takes an overlap for a risk and copies: thrice the time of a call.
         return -1
@@ -261,7 +258,6 @@ def _overwritten(
         if any(v != root for v in readers):
             continue
         if isinstance(chosen, Fused):
-            where = steps.writes[position].index(value)
             places = [k for k, v in enumerate(reads) if v == root]
             if not all(_replaces(chosen, k, where, out.shape) for k in places):
                 continue
