@@ -116,7 +116,7 @@ def test_only_the_codec_knows_the_saved_messages() -> None:
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     importers = graph.find_modules_that_directly_import("staticad_schema.graph_pb2")
     assert importers == {
-        f"staticad_schema.{module}" for module in ("codec", "encode", "decode", "migrate")
+        f"staticad_schema.{module}" for module in ("codec", "encoder", "decoder", "migrate")
     }
 
 

@@ -19,8 +19,8 @@ from google.protobuf.message import DecodeError, EncodeError
 from . import migrate, sidecar
 from .check import check_graph
 from .collection import collection_paused
-from .decode import decode_graph
-from .encode import encode_graph
+from .decoder import decode_graph
+from .encoder import encode_graph
 from .errors import ArgumentError, FormatError
 from .files import kind_of, replacing
 from .graph import Graph

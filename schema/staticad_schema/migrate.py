@@ -8,13 +8,16 @@ Entries are never removed, so that every file ever written loads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from .errors import FormatError
-from .graph_pb2 import Graph as GraphMessage
+
+if TYPE_CHECKING:
+    from .graph_pb2 import Graph as GraphMessage
 
 FORMAT = 1
 
-Step = Callable[[GraphMessage], GraphMessage]
+Step: TypeAlias = "Callable[[GraphMessage], GraphMessage]"
 
 # MIGRATIONS[n] makes version n + 1 of version n.
 MIGRATIONS: dict[int, Step] = {}

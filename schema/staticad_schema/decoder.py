@@ -18,7 +18,7 @@ from .check import check_application, check_graph, check_node, known_op, untrust
 from .declarations import Signature, VariableSpec
 from .dim_parser import parse
 from .dims import Dim, Size
-from .encode import ELEMENT_TYPES
+from .encoder import ELEMENT_TYPES
 from .errors import Site
 from .graph import Function, Graph
 from .graph_pb2 import Application, Body, Value
