@@ -47,13 +47,8 @@ class Target(NamedTuple):
 def target_of(limits: Limits, platform_version: str) -> Target:
     """The device of these limits, of a platform that calls itself so."""
     cpu = limits.kind == "cpu"
-    vector_bytes = 4 * max(1, limits.preferred["float"])
-    if "PoCL 3.0" in platform_version:
-        # It prefers 64 bytes on processors for which its compiler then has no instructions, and
-        # ends the process.
-        vector_bytes = min(vector_bytes, 32)
     return Target(
-        vector_bytes=vector_bytes,
+        vector_bytes=4 * max(1, limits.preferred["float"]),
         work_group=limits.work_group,
         local_bytes=limits.local_bytes,
         units=limits.units,
