@@ -19,8 +19,9 @@ from .combine import PLACES, REDUCTIONS, begin, result, take
 from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
 from .region import Operand, Pointer, Recipe, Region, Shape, Step, shape_of
-from .rows import Rows, Split, axes_of, levels
+from .rows import Rows
 from .scans import SCANS, scan
+from .split import Split, axes_of, levels
 from .target import Target
 
 # A row of more elements is worth several groups, if there are few rows.

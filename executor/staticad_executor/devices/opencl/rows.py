@@ -9,12 +9,8 @@ Reductions across rows are finished elsewhere: a group leaves what its own rows 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
-from staticad_schema.op import OPS
 from staticad_schema.types import DType
 
 from .body import LANE, Body, Index
@@ -37,6 +33,7 @@ from .places import unravelled
 from .region import Kernel, Pointer, Region, Shape, Step, shape_of
 from .scalars import register_type
 from .signature import Signature
+from .split import Split, levels, made, slow
 from .target import Target, compute_size
 from .typed import cast, spread
 
@@ -45,44 +42,6 @@ _RUN = 4096
 _BLOCK = 128
 # The most groups that each leave something for another kernel to combine.
 _COLUMN_UNITS, _TOTAL_UNITS = 64, 256
-
-
-class Split(NamedTuple):
-    """The shape that is reduced, its axes that stay and those that vary along a row.
-
-    partial: reductions that are finished by another kernel, and what they leave: "column" one
-    element for each place of a row, "whole" one element, "part" one for each row.  parts: into
-    how many parts rows are cut, for the last kind.
-    """
-
-    shape: Shape
-    kept: tuple[int, ...]
-    gone: tuple[int, ...]
-    partial: Mapping[int, str] = MappingProxyType({})
-    parts: int = 1
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return math.prod(self.shape[a] for a in self.kept)
-
-    @property
-    def length(self) -> int:
-        """The elements of a row."""
-        return math.prod(self.shape[a] for a in self.gone)
-
-
-def axes_of(step: Step) -> tuple[int, ...]:
-    """The axes that a step reduces."""
-    axis = step.attributes["axis"]
-    return (axis,) if isinstance(axis, int) else tuple(axis)
-
-
-def made(region: Region, value: int) -> Step:
-    """The step that makes a value that is no operand."""
-    step = region.step_of(value)
-    assert step is not None
-    return step
 
 
 class Rows:
@@ -446,28 +405,3 @@ class Rows:
         if rank == len(self.split.kept):
             return tuple(self.kept[a] for a in self.split.kept)
         raise ValueError(f"an output of rank {rank} is neither a row nor one element of it")
-
-
-def levels(region: Region, partial: Container[int] = ()) -> list[int]:
-    """For each value how many reductions stand one behind the other before it; -1 for what needs
-    those that are finished elsewhere."""
-    found = [0] * len(region.operands)
-    for step in region.steps:
-        given = [found[v] for v in step.inputs]
-        level = max(given, default=0) + (step.op in REDUCTIONS)
-        late = len(found) in partial or -1 in given
-        found += [-1 if late else level] * len(step.types)
-    return found
-
-
-def slow(step: Step) -> bool:
-    """Whether a value is kept rather than computed again."""
-    definition = OPS.get(step.op)
-    if definition is None or not definition.elementwise or definition.expr is None:
-        return False
-    given = definition.expr
-    texts = [given] if isinstance(given, str) else [*given.values()]
-    return any(word in text for text in texts for word in _SLOW)
-
-
-_SLOW = ("exp", "log", "sin", "cos", "tan", "pow", "erf", "fmod", "cbrt", "hypot", " / ")
