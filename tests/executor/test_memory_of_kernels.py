@@ -76,6 +76,7 @@ CASES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "singular values": ("float32", lambda x: sad.linalg.svd(x @ x.T)[0]),
     "eigenvalues": ("float32", lambda x: sad.linalg.eigh(x @ x.T)[0]),
     "equations": ("float32", lambda x: sad.linalg.solve(x @ x.T + sad.eye(ROWS), x)),
+    "rows at places": ("float32", lambda x: sad.take(x, np.arange(2 * ROWS) % ROWS, axis=0)),
     "convolution": ("float32", convolved),
     "pooling": ("float32", lambda x: convolved(x, pooled=True)),
 }

@@ -48,26 +48,36 @@ def gather(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Fun
 def scatter_add(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -> Function | None:
     """x with updates added at positions; None where nothing is faster than the op's meaning.
 
-    A matrix with a 1 a column, at the row that the update goes to, times the updates: the columns
-    in order, so that the bits are those of adding one by one, ten times as fast.  SciPy has this
-    product without a table of zeros to begin with only in its inner module.
+    What is touched, beside the updates: a matrix with a 1 a column, at the row that the column's
+    operand goes to, times both, is ten times as fast.  The columns are in order, so that the bits
+    are those of adding one by one, except of -0, which is no sum that begins with 0.
     """
     axes = attributes["axes"]
     shape = tuple(int(s) for s in operands[0].shape)
     width = math.prod(size for a, size in enumerate(shape) if a not in axes)
-    count = math.prod(shape[a] for a in axes)
     enough = width > 1 and math.prod(map(int, operands[1].shape)) >= WORTHWHILE
     if not enough or operands[0].dtype.kind not in "iufc":
         return None
-    try:
-        from scipy.sparse._sparsetools import csc_matvecs
-    except ImportError:
-        return None
+    from scipy.sparse import csc_array
+
     leading = axes == tuple(range(len(axes)))
     # A product of complex numbers would spoil infinite ones: their parts are added.
     parts = 2 if operands[0].dtype.kind == "c" else 1
     real = operands[0].dtype.type(0).real.dtype
     front = range(len(axes))
+
+    def add(table: Array, rows: Array, updates: Array) -> None:
+        touched, places = np.unique(rows, return_inverse=True)
+        before = table[touched]
+        if real.kind == "f" and np.any(np.signbit(before) & (before == 0)):
+            np.add.at(table, rows, updates)
+            return
+        count = len(touched)
+        columns = count + len(rows)
+        ones = np.ones(columns, real)
+        at = np.concatenate([np.arange(count), places])
+        matrix = csc_array((ones, at, np.arange(columns + 1)), shape=(count, columns))
+        table[touched] = matrix @ np.concatenate([before, updates])
 
     def run(x: Array, updates: Array, *more: Array) -> None:
         *indices, out = more
@@ -78,16 +88,8 @@ def scatter_add(attributes: Mapping[str, Any], operands: Sequence[TensorType]) -
         else:
             table = np.array(np.moveaxis(x, axes, front), order="C")
         if rows.size:
-            csc_matvecs(
-                count,
-                rows.size,
-                width * parts,
-                np.arange(rows.size + 1),
-                rows,
-                np.ones(rows.size, real),
-                np.ascontiguousarray(updates).view(real).reshape(-1),
-                table.reshape(-1).view(real),
-            )
+            given = np.ascontiguousarray(updates).view(real).reshape(-1, width * parts)
+            add(table.view(real).reshape(-1, width * parts), rows, given)
         if not leading:
             np.copyto(np.moveaxis(out, axes, front), table)
 
