@@ -29,8 +29,10 @@ from .workers import PARALLEL_ELEMENTS, together
 # The cost table.  Measured on two cores with 1 MB of second-level cache each, by processor time
 # of whole plans (chains of 13 to 70 ufuncs on float32, softmax and layer norm with gradients):
 # tiles of 8k elements take 1.3 to 1.7 times the time of tiles of 64k, of 16k 1.1 to 1.3 times,
-# of 32k up to 1.1 times, of 128k the same, though their registers have left that cache; two
-# threads on less than twice the least tile lose to handing over the interpreter's lock.
+# of 32k up to 1.1 times, of 128k the same, though their registers have left that cache.  Two
+# threads hand over the interpreter's lock around every call: on tiles of 64k they take up to 1.3
+# times the time of tiles of 128k, where most calls are on one number a row; and on less than
+# twice the least tile they lose to one.
 TILE_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
@@ -99,11 +101,14 @@ class Region:
         width = max(width, *[math.prod(layout.padded[len(rows) :]) for layout in operands], 1)
         total = math.prod(rows) * width
         self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
+        elements = TILE_ELEMENTS
+        if self.threads > 1:
+            elements = max(elements, min(2 * elements, total // self.threads))
         trimmed = [layout.trimmed for layout in layouts]
         rank = len(rows)
         self.cut: Tiling = tiling(
             rows, [(shape[:rank], strides[:rank]) for shape, strides in trimmed],
-            max(1, TILE_ELEMENTS // width),
+            max(1, elements // width),
         )  # fmt: skip
         # How each array is brought into the shape that tiles are cut out of.
         self.views: list[tuple[int, tuple[Any, ...], Shape]] = []
