@@ -17,12 +17,14 @@ from docs.elementwise import docs_module, stub
 from docs.functions_page import functions_page
 from docs.graph_picture import example, svg
 from docs.ops_page import ops_page
+from docs.rewrites_page import rewrites_page
 
 ROOT = Path(__file__).parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/functions.md": functions_page,
     "docs/ops.md": ops_page,
+    "docs/rewrites.md": rewrites_page,
     "docs/conventions.md": conventions_page,
     "docs/coverage.md": coverage_page,
     "docs/graph.svg": lambda: svg(example()),

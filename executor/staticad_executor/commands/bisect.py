@@ -47,8 +47,8 @@ def add_parser(subparsers: Any) -> None:
         "--rewrites",
         default=",".join(DEFAULT),
         metavar="NAMES",
-        help='kinds and names of rules, separated by commas, "-NAME" to leave one out; by default '
-        "exact,stable",
+        help='classes and names of rewrites, separated by commas, "-NAME" to leave one out; by '
+        "default exact,stable",
     )
     parser.add_argument(
         "--tolerance",
@@ -107,7 +107,7 @@ def _compare_plans(
         if switch is not None:
             left_out.remove(switch)
         found = _planned(run, start, (*chosen, *(f"-{name}" for name in left_out)), program)
-        kind = "exact" if switch is None else SWITCHES[switch]
+        kind = "exact" if switch is None else SWITCHES[switch].kind
         bound = 0.0 if kind == "exact" else tolerance
         for name, before, after in zip(names, expected, found, strict=True):
             text = difference(before, after, bound)

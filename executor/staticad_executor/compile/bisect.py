@@ -80,7 +80,7 @@ def first_wrong(
     included: list[str] = []
     for kind in KINDS:
         added = [e.name for e in RULES.values() if e.kind == kind]
-        added += [name for name in _CLEANING if SWITCHES[name] == kind]
+        added += [name for name in _CLEANING if SWITCHES[name].kind == kind]
         added = [name for name in added if is_chosen(name, kind, chosen)]
         included += added
         if not added:
@@ -103,7 +103,7 @@ def first_wrong(
         found = trial.difference(trial.limited(high), bound)
         assert found is not None
         rule, node = report.events[high - 1]
-        own = RULES[rule].kind if rule in RULES else SWITCHES[rule]
+        own = RULES[rule].kind if rule in RULES else SWITCHES[rule].kind
         graph = program.graph
         wrong = Wrong(
             rule, own, high, count, node, graph.site(node.site), graph.site(node.forward_site),

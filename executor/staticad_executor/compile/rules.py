@@ -113,21 +113,43 @@ def is_chosen(name: str, kind: str, chosen: Collection[str]) -> bool:
     return (kind in chosen or name in chosen) and f"-{name}" not in chosen
 
 
-SWITCHES: Mapping[str, Kind] = {
-    "fold": "exact", "merge": "exact", "hoist": "exact", "flat_updates": "exact",
-    "python_scalars": "fast",
-}  # fmt: skip
-"""What can be chosen beside rules: folding, merging, keeping from run to run what depends on
-variables only, updates of many variables at once, and Python's floats in place of 0-d arrays."""
+class Switch(NamedTuple):
+    """What can be chosen beside rules.  kind: as of a rule.  text: what it does."""
+
+    kind: Kind
+    text: str
+
+
+SWITCHES: Mapping[str, Switch] = {
+    "fold": Switch(
+        "exact",
+        "Nodes of constants → constants, where that takes little time and little more memory",
+    ),
+    "merge": Switch("exact", "Equal nodes → one; of sums and products in either order"),
+    "hoist": Switch(
+        "exact",
+        "What follows from variables that the run does not write, and constants: computed when one"
+        " of the variables has changed, and kept from run to run; not under a memory budget",
+    ),
+    "flat_updates": Switch(
+        "exact",
+        "Updates of small variables that are alike → one over all of them; not under a memory"
+        " budget",
+    ),
+    "python_scalars": Switch(
+        "fast", "0-d regions of float32 and float64 on Python's floats, in double precision"
+    ),
+}
+"""By name."""
 
 
 def chosen_switch(name: str, chosen: Collection[str]) -> bool:
     """Whether a choice includes one of the switches."""
-    return is_chosen(name, SWITCHES[name], chosen)
+    return is_chosen(name, SWITCHES[name].kind, chosen)
 
 
 def unknown_choice(chosen: Collection[str]) -> str | None:
-    """The first entry of a choice that names neither a kind nor a rule."""
+    """The first entry of a choice that names neither a kind, nor a rule, nor a switch."""
     for entry in chosen:
         if entry not in KINDS and entry.removeprefix("-") not in RULES.keys() | SWITCHES.keys():
             return entry

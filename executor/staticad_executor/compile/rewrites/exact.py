@@ -187,12 +187,8 @@ def reduce_nothing(r: Rewriting, node: Node) -> int | None:
 
 @rule("exact", "flip")
 def flip_nothing(r: Rewriting, node: Node) -> int | None:
-    """flip over no axes → x; the same flip twice → x"""
-    inner = r.producer(node.inputs[0])
-    if not node.attributes["axis"]:
-        return node.inputs[0]
-    twice = inner.op == "flip" and inner.attributes["axis"] == node.attributes["axis"]
-    return inner.inputs[0] if twice else None
+    """flip over no axes → x"""
+    return None if node.attributes["axis"] else node.inputs[0]
 
 
 @rule("exact", "slice")
