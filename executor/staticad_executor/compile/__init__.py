@@ -1,7 +1,9 @@
 """The pipeline from a graph to a plan: eight stages, each a function of data.
 
 The first five are done once for a structure (what is fetched and fed, on which devices), the
-last three for each set of sizes.
+last three for each set of sizes.  Behind the second, what is kept from run to run becomes a
+program of its own (`hoist`), and updates that are alike become one (`flat_updates`); what a
+memory budget asks for repeats the last three over a program that computes values again (`within`).
 """
 
 from __future__ import annotations

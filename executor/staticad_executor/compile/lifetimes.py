@@ -23,7 +23,8 @@ from .draft import Draft
 Time = float
 """A group's time is its position; what is computed again comes between positions."""
 
-# A rough machine: what is weighed here are computations against each other.
+# A rough machine: what is weighed here are computations against each other, and the same plan is
+# made everywhere.
 FLOPS_PER_NS = 50.0
 SPECIAL_PER_NS = 1.0
 BYTES_PER_NS = 10.0
