@@ -41,8 +41,7 @@ from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
 
 GroupKind = Literal["region", "kernel", "view"]
 
-VIEWS = frozenset({"reshape", "permute_dims", "slice", "broadcast_to", "flip", "after", "identity",
-                   "stop_gradient", "expect_shape", "hold"})  # fmt: skip
+VIEWS = frozenset(name for name, op in OPS.items() if op.view and op.effect == "pure")
 # No step computes these: they are there before the run.
 GIVEN = frozenset({"parameter", "constant"})
 # These look at types only, and are constants before anything runs: they wait for nothing.
