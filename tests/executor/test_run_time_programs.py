@@ -105,3 +105,20 @@ def test_plans_of_random_programs_equal_naive_evaluation(
         ran = session.explain(program.fetches, feeds=list(program.feeds))
         assert "calls; peak" in ran
         assert session.explain(program.fetches, feeds=list(program.feeds)) == ran
+
+
+@pytest.mark.parametrize("count", [0, 2, 301])
+@pytest.mark.parametrize("constant", [True, False])
+def test_sizes_that_do_not_fit_are_told_as_inference_tells_them(count: int, constant: bool) -> None:
+    mask = np.arange(400) < count
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (300, 300))
+        given = sad.constant(mask) if constant else sad.placeholder("bool", (400,))
+        y = sad.exp(sad.nonzero(given)[0].astype("float32") - x)
+    feeds = {x: np.ones((300, 300))} | ({} if constant else {given: mask})
+    with (
+        sad.Session(graph) as session,
+        pytest.raises(sad.StaticadError, match="shapes do not broadcast") as caught,
+    ):
+        session.run(sad.sum(y, axis=1), feeds)
+    assert "test_run_time_programs.py" in str(caught.value)

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
@@ -70,6 +70,7 @@ class Draft:
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
         self.outputs = frozenset(self.program.outputs)
+        self.feeds = frozenset(s.value for s in self.program.sources if s.kind == "feed")
         self.types = list(bound.types)
         # For each view the value it looks at directly, and how.
         self.views: dict[int, tuple[int, View]] = {}
@@ -237,7 +238,7 @@ class Draft:
                     self.kernel(index)
                 continue
             reads = node.inputs
-            if views:
+            if views and not views.keys().isdisjoint(reads):
                 reads = tuple([self.walked(v) for v in reads])
             chosen = self.elementwise(index, node, not self.types[node.start].shape)
             steps.add((index,), reads, (node.start,), chosen, step)
@@ -289,7 +290,25 @@ class Draft:
             reads = tuple([self.contiguous(v) for v in reads])
         else:
             reads = tuple([self.walked(v) for v in reads])
+        if chosen.apart is not None:
+            chosen = self.product(chosen, *reads)
         self.steps.add((index,), reads, tuple(node.outputs), chosen, len(self.kinds) - 1)
+
+    def product(self, chosen: Kernel, left: int, right: int) -> Kernel:
+        """The kernel of a product for operands that may share memory, or cannot."""
+        if self.apart(left, right):
+            return chosen._replace(function=chosen.apart or chosen.function)
+        copied = nbytes(self.types[right])
+        return chosen._replace(temporary_bytes=chosen.temporary_bytes + copied)
+
+    def apart(self, first: int, second: int) -> bool:
+        """Whether two values are certain to share no memory."""
+        while first in self.views:
+            first = self.views[first][0]
+        while second in self.views:
+            second = self.views[second][0]
+        # A caller may feed one array twice.
+        return first != second and not (first in self.feeds and second in self.feeds)
 
     # -------------------------------------------------------------- parts
 

@@ -25,12 +25,14 @@ from staticad_schema.op import FINDERS, OPS
 from staticad_schema.run_time_sizes import symbols_of_node
 from staticad_schema.types import TensorType, array_type
 
+from ..failure import node_failure
 from ..options import KINDS
 from ..program import Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
+from .group import VIEWS
 from .rewrites import algebra, choice, exact, fast, parts, products, stable
-from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, kept, may_be_kept
+from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, is_transpose, kept, may_be_kept
 from .rewrites.merge import node_key
 from .rules import RULES, SWITCHES, Rule, chosen_switch, rules_by_op, settled, unknown_choice
 
@@ -135,11 +137,12 @@ class _Walk:
         values: list[int] = []
         indices: list[int] = []
         impure = {name for name, op in OPS.items() if op.effect != "pure"} | {"parameter", "group"}
-        for node in graph.nodes:
-            if self.sizes:
-                node = self.renamed(node)
+        for index, node in enumerate(graph.nodes):
             start = len(out.types)
             inputs = tuple([values[v] for v in node.inputs])
+            if self.sizes:
+                node = self.renamed(node)
+                self.require_fit(index, node, inputs)
             after = tuple([indices[i] for i in node.after]) if node.after else ()
             if inputs == node.inputs and after == node.after and start == node.start:
                 moved = node
@@ -212,8 +215,15 @@ class _Walk:
         """The constant that a node of constants is, where the budget allows it."""
         nodes, producers = self.out.nodes, self.out.producers
         operands = []
+        # Products add in an order that goes by the layout of what they are given.
+        if is_transpose(node):
+            return None
         for v in node.inputs:
-            if nodes[producers[v]].op not in ("constant", "broadcast_to"):
+            above = nodes[producers[v]]
+            turned = is_transpose(above)
+            if above.op not in ("constant", "broadcast_to") and not turned:
+                return None
+            if turned and node.op in VIEWS:
                 return None
             array = self.operand(v)
             if array is None:
@@ -232,8 +242,11 @@ class _Walk:
         return node._replace(op="constant", inputs=(), attributes={"value": arrays[0]}, after=())
 
     def operand(self, value: int) -> np.ndarray[Any, Any] | None:
-        """The array of a constant, also of a broadcast one."""
+        """The array of a constant, also of a broadcast or transposed one."""
         node = self.out.nodes[self.out.producers[value]]
+        if is_transpose(node):
+            array = self.constant(node.inputs[0])
+            return None if array is None else array.transpose(node.attributes["axes"])
         if node.op == "broadcast_to" and node.types[0].is_static:
             array = self.constant(node.inputs[0])
             shape: Any = node.types[0].shape
@@ -301,6 +314,17 @@ class _Walk:
                 )
             )  # fmt: skip
         return first
+
+    def require_fit(self, index: int, node: Node, inputs: tuple[int, ...]) -> None:
+        """Raises what inference says of operands whose sizes were found while rewriting."""
+        before = [self.program.graph.types[v] for v in node.inputs]
+        if self.sizes.keys().isdisjoint(symbols_in(tuple(t.shape for t in before))):
+            return
+        operands = [self.out.types[v] for v in inputs]
+        try:
+            node.definition.output_types(operands, node.attributes)
+        except StaticadError as error:
+            raise node_failure(self.program.graph, index, error, operands) from None
 
     def renamed(self, node: Node) -> Node:
         """The node in terms of the sizes that are still to be found."""

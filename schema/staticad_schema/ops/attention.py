@@ -14,7 +14,7 @@ from ..types import FLOATING, Array, TensorType
 from . import elementwise as e
 from .arithmetic import constant_scalar
 from .checks import agree, check_broadcast, check_kind, same_dtype
-from .contract import matmul, matmul_no_nan, multiplied, swapped
+from .contract import matmul, matmul_into, matmul_no_nan, multiplied, swapped
 from .index import along
 from .pointwise import wide
 from .shape import aligned
@@ -63,14 +63,14 @@ def _attention_expansion(
 def _attention(
     query: Array, key: Array, value: Array, bias: Array, *, causal: bool, scale: float
 ) -> Array:
-    scores = np.matmul(query, np.swapaxes(key, -1, -2)) * query.dtype.type(scale)
+    scores = matmul_into(query, np.swapaxes(key, -1, -2), None) * query.dtype.type(scale)
     keep = ~np.isneginf(bias)
     if causal:
         keep = keep & np.tri(*scores.shape[-2:], dtype=np.bool_)
     scores = scores + bias
     axis = scores.ndim - 1
     if keep.all():
-        return np.asarray(np.matmul(meaning("softmax")(scores, axis=axis), value))
+        return matmul_into(meaning("softmax")(scores, axis=axis), value, None)
     weights = meaning("masked_softmax")(scores, keep, axis=axis)
     return multiplied(weights, value, value=True)
 

@@ -98,11 +98,17 @@ BY_DOT = frozenset({FLOAT32, FLOAT64})
 def matmul_into(a: Array, b: Array, out: Array | None) -> Array:
     """a @ b, in `out` if it is given, which is contiguous.
 
-    Two matrices go to BLAS by `dot`, which costs half a microsecond less than `matmul` does, and
-    also where neither rows nor columns of one lie in one piece.  A stack of matrices times one
-    matrix is the product of one tall matrix: that is what BLAS is fastest at, up to four times as
-    fast where b is a transpose.
+    Two matrices go to BLAS by `dot`, which costs half a microsecond less than `matmul` does.  A
+    stack of matrices times one matrix is the product of one tall matrix: that is what BLAS is
+    fastest at, up to four times as fast where b is a transpose.
+
+    The bits follow from the elements, whichever values share memory: NumPy would compute half of
+    a product of a matrix with its own transpose, in another order than that with the transpose of
+    an equal one.
     """
+    a, b = _in_lines(a), _in_lines(b)
+    if np.may_share_memory(a, b):
+        b = b.copy(order="K")
     if b.ndim == 2 == a.ndim and a.dtype in BY_DOT:
         product: Array = np.dot(a, b) if out is None else np.dot(a, b, out)
         return product
@@ -116,6 +122,19 @@ def matmul_into(a: Array, b: Array, out: Array | None) -> Array:
     tall = np.asarray(a, order="C").reshape(rows, a.shape[-1])
     np.matmul(tall, b, out.reshape(rows, b.shape[1]))
     return out
+
+
+def _in_lines(x: Array) -> Array:
+    """x, or a copy of it if neither the rows nor the columns of its matrices lie in one piece: of
+    these `matmul` makes no copies, but takes slow loops that add in another order."""
+    size, strides, shape = x.itemsize, x.strides, x.shape
+    if x.ndim < 2:
+        return x if strides == (size,) else x.copy()
+    if strides[-1] == size and strides[-2] >= shape[-1] * size:
+        return x
+    if strides[-2] == size and strides[-1] >= shape[-2] * size:
+        return x
+    return x.copy()
 
 
 @op(

@@ -23,6 +23,14 @@ FAILURES = (StaticadError, ArithmeticError, ValueError, IndexError, TypeError, M
 """What a meaning may raise."""
 
 
+def is_transpose(node: Node) -> bool:
+    """Whether a node swaps the rows and columns of matrices."""
+    if node.op != "permute_dims":
+        return False
+    rank = len(node.attributes["axes"])
+    return bool(node.attributes["axes"] == (*range(rank - 2), rank - 1, rank - 2))
+
+
 def may_be_kept(out_bytes: int, operands: Sequence[Array]) -> bool:
     """Whether a result of so many bytes is not much larger than what it is computed from."""
     return out_bytes <= max(SMALL_BYTES, 2 * sum(a.nbytes for a in operands))

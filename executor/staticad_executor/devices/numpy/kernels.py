@@ -34,7 +34,8 @@ class Kernel(NamedTuple):
     operands have to be contiguous, so that the order of reduction follows from the shape.
     algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs.
     cut: how threads can share it.  has_parts: whether the function takes `spread`, which shares
-    its parts among threads."""
+    its parts among threads.  apart: the function for operands that share no memory, if that is
+    another one."""
 
     function: Function
     contiguous: bool
@@ -42,6 +43,7 @@ class Kernel(NamedTuple):
     temporary_bytes: int = 0
     cut: Cut | None = None
     has_parts: bool = False
+    apart: Function | None = None
 
     def for_threads(self, threads: int) -> Function:
         """The function, shared by so many threads if it can be."""
@@ -120,14 +122,14 @@ def _matmul(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     # A function between costs a tenth of the call on small matrices.
     flat = len(operands[0].shape) == 2 == len(operands[1].shape)
     plain = flat and operands[0].dtype in BY_DOT
-    return Kernel(np.dot if plain else matmul_into, False, algorithm)
+    return Kernel(matmul_into, False, algorithm, apart=np.dot if plain else None)
 
 
 def _matmul_transposed(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     a, b = (t.shape for t in operands)
     turned = turns(math.prod(a[:-1]), math.prod(b))
     if len(a) == 2 and operands[0].dtype in BY_DOT and not turned:
-        return Kernel(_dot_transposed, False, "BLAS")
+        return Kernel(transposed_into, False, "BLAS", apart=_dot_transposed)
     algorithm = "BLAS" if operands[0].kind in INEXACT else "loops"
     return Kernel(transposed_into, False, algorithm + (", turned" if turned else ""))
 
