@@ -129,8 +129,8 @@ def test_what_fails_in_a_shared_region_is_the_node_of_its_place(wrong: int) -> N
                 losses.append(sad.nn.cross_entropy(logits[k] * 2.0, labels[k], reduction="none"))
     n = 1000
     right, bad = np.zeros(n, np.int64), np.full(n, 64)
-    feeds = {x: bad if k == wrong else right for k, x in enumerate(labels)}
-    feeds |= dict.fromkeys(logits, np.zeros((n, 64), np.float32))
+    feeds: dict[Any, Array] = {x: bad if k == wrong else right for k, x in enumerate(labels)}
+    feeds.update({x: np.zeros((n, 64), np.float32) for x in logits})
     compiled = Compiled(graph, losses, feeds)
     assert len(regions(compiled)) == 2
     with pytest.raises(sad.ExecutionError) as failed:

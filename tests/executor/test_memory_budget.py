@@ -70,6 +70,20 @@ def test_repeated_values_change_no_bit(case: Any, most: int, along: bool, small:
     check_repeated(compiled, lifetimes, shapes)
 
 
+def test_a_copy_that_several_steps_read_is_no_value_to_compute_again() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (8,), name="x")
+        turned = sad.flip(sad.negative(x))
+        first = sad.sin(turned)
+        total = sad.cumulative_sum(first)
+        last = total * turned
+    compiled = Compiled(graph, [last], {x: np.arange(8, dtype=F32)})
+    lifetimes, shapes = lives(compiled)
+    assert lifetimes.draft.copies
+    assert repeat_all(lifetimes, 24)
+    check_repeated(compiled, lifetimes, shapes)
+
+
 @RANDOM
 @given(programs(size=25), st.floats(0, 1))
 def test_a_budget_is_kept_or_the_error_says_what_is_possible(case: Any, share: float) -> None:

@@ -259,25 +259,11 @@ def _overwritten(
             continue
         if isinstance(chosen, Fused):
             places = [k for k, v in enumerate(reads) if v == root]
-            if not all(_replaces(chosen, k, where, out.shape) for k in places):
+            shape: Any = out.shape
+            if not all(chosen.replaces(k, where, shape) for k in places):
                 continue
         return root
     return -1
-
-
-def _replaces(fused: Fused, k: int, out: int, shape: Any) -> bool:
-    """Whether a region reads an operand for the last time no later than it writes an output
-    of that shape, tile by tile."""
-    if not fused.lies_like(k, shape):
-        return False
-    if any(part.kernel.unguarded is not None for part in fused.parts):
-        # A tile with a NaN is computed twice, from operands that must still be there.
-        return False
-    writer = next(
-        p for p, part in enumerate(fused.parts) if any(r.output == out for r in part.results)
-    )
-    readers = [p for p, part in enumerate(fused.parts) if k in part.inputs]
-    return max(readers) < writer or (max(readers) == writer and fused.parts[writer].kernel.overlap)
 
 
 def _constant(bound: Bound, graph: Graph, value: int) -> Array:

@@ -25,12 +25,14 @@ class Recipe(NamedTuple):
     """A region, whatever the sizes of its rows are.
 
     operands: places among the values that flow in and those that are made, and how many axes of
-    size 1 stand before their own.  codes: of tiles, by `early`, as they are compiled.
+    size 1 stand before their own.  codes: of tiles, by `early`, as they are compiled.  replaced:
+    for operands and outputs whether the one is read before the other is written.
     """
 
     operands: tuple[tuple[int, int], ...]
     parts: tuple[Part, ...]
     codes: dict[tuple[bool, ...], TileCode]
+    replaced: dict[tuple[int, int], bool]
 
 
 class Fused(NamedTuple):
@@ -52,6 +54,18 @@ class Fused(NamedTuple):
         layout = self.layouts[operand]
         return not layout.lead and layout.shape == shape
 
+    def replaces(self, operand: int, output: int, shape: Shape) -> bool:
+        """Whether an operand is read for the last time no later than an output of that shape is
+        written, tile by tile."""
+        if not self.lies_like(operand, shape):
+            return False
+        found = self.recipe.replaced.get((operand, output))
+        if found is None:
+            found = self.recipe.replaced[operand, output] = _read_before(
+                self.parts, operand, output
+            )
+        return found
+
     def region(self, threads: int, early: tuple[bool, ...]) -> Region:
         """What runs it, for results that may be there before all operands are read."""
         found = self.regions.get((threads, early))
@@ -63,6 +77,17 @@ class Fused(NamedTuple):
             found = Region(self.rows, self.layouts, self.parts, threads, code)
             self.regions[threads, early] = found
         return found
+
+
+def _read_before(parts: Sequence[Part], operand: int, output: int) -> bool:
+    if any(part.kernel.unguarded is not None for part in parts):
+        # A tile with a NaN is computed twice, from operands that must still be there.
+        return False
+    writer = next(
+        p for p, part in enumerate(parts) if any(r.output == output for r in part.results)
+    )
+    last = max(p for p, part in enumerate(parts) if operand in part.inputs)
+    return last < writer or (last == writer and parts[writer].kernel.overlap)
 
 
 class Tiles(NamedTuple):
@@ -157,7 +182,10 @@ def _recipe(
             places[value] = len(known)
             known.append(value)
     return Recipe(
-        tuple([(places[value], lead) for value, lead in building.operands]), building.numbered(), {}
+        tuple([(places[value], lead) for value, lead in building.operands]),
+        building.numbered(),
+        {},
+        {},
     )
 
 

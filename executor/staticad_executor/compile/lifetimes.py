@@ -69,6 +69,9 @@ class Lifetimes:
         self.base: dict[int, int] = {}
         for value, (source, _) in draft.views.items():
             self.base[value] = self.base.get(source, source)
+        for copy, value in draft.originals.items():
+            # Who reads a copy could as well make it, from what it is a copy of.
+            self.base.setdefault(copy, self.base.get(value, value))
         self.size: dict[int, int] = {}
         self.home: dict[int, int] = {}
         self.starts: dict[int, list[Time]] = {}

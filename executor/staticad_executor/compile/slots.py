@@ -88,18 +88,24 @@ class Slots:
     def _take_large(self, nbytes: int) -> int:
         size = _rounded(nbytes, PAGE if nbytes >= PAGED else LINE)
         unit = PAGE if size >= PAGED else 1
+        holes = self._holes
         best, least = -1, END + 1
-        for k, (start, stop) in enumerate(self._holes):
+        for k, (start, stop) in enumerate(holes):
             room = stop + -start // unit * unit
             if size <= room < least:
                 best, least = k, room
                 if room == size:
                     break
-        start, stop = self._holes[best]
-        at = _rounded(start, unit)
-        parts = [(start, at), (at + size, stop)]
-        self._holes[best : best + 1] = [part for part in parts if part[0] < part[1]]
-        self._top = max(self._top, at + size)
+        start, stop = holes[best]
+        at = stop - least
+        end = at + size
+        if start == at and end < stop:
+            holes[best] = end, stop
+        else:
+            parts = [(start, at), (end, stop)]
+            holes[best : best + 1] = [part for part in parts if part[0] < part[1]]
+        if end > self._top:
+            self._top = end
         slot = self._large.get((at, size))
         if slot is None:
             slot = self._large[at, size] = len(self.sizes)
