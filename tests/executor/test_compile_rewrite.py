@@ -96,7 +96,7 @@ STABLE: list[tuple[str, Build, str]] = [
     (
         "log_softmax",
         lambda x: sad.log(sad.exp(x) / sad.sum(sad.exp(x), axis=1, keepdims=True)),
-        "logsumexp subtract",
+        "log_softmax",
     ),
 ]
 

@@ -16,6 +16,7 @@ from staticad.numbers import RoundingWarning
 from staticad_executor.compile import rewrite, select
 from staticad_executor.compile.bisect import Run, evaluated
 from staticad_executor.compile.rewrite import Report
+from staticad_executor.compile.rules import RULES
 from staticad_executor.compile.verify import verify
 from staticad_executor.devices.numpy import NumpyDevice
 from staticad_schema.errors import StaticadError
@@ -74,6 +75,14 @@ def cubes(x: Any) -> Any:
 
 def swapped(x: Any) -> Any:
     return sad.permute_dims(x, (1, 0, 2))
+
+
+def wide(x: Any) -> Any:
+    return sad.broadcast_to(x, (2, *x.shape))
+
+
+def share(terms: Any) -> Any:
+    return sad.log(terms / sad.sum(terms, axis=1, keepdims=True))
 
 
 def placed(x: Any) -> Any:
@@ -262,6 +271,95 @@ CASES: dict[str, list[tuple[str, Build, str]]] = {
     "broadcast_of_reshape": [
         ("float32", lambda x: sad.broadcast_to(x[None], (3, *x.shape)), "broadcast_to"),
     ],
+    "drop_identity": [
+        ("float32", lambda x: sad.identity(sad.stop_gradient(OPS["positive"](x))), ""),
+    ],
+    "drop_after": [("float32", lambda x: sad.after(sad.exp(x)), "exp")],
+    "multiply_by_one": [
+        ("float32", lambda x: 1 * x * 1, ""),
+        ("complex64", lambda x: x * 1, "constant multiply"),
+    ],
+    "divide_by_one": [
+        ("float32", lambda x: x / 1, ""),
+        ("float16", lambda x: x / sad.ones((1, 4), dtype="float16"), ""),
+        ("complex64", lambda x: x / 1, "constant divide"),
+    ],
+    "add_nothing": [
+        ("float32", lambda x: x + -0.0, ""),
+        ("float32", lambda x: x + 0.0, "constant add"),
+        ("int32", lambda x: 0 + x, ""),
+    ],
+    "subtract_nothing": [
+        ("float32", lambda x: x - 0.0, ""),
+        ("float32", lambda x: x - -0.0, "constant subtract"),
+    ],
+    "double_negation": [
+        ("float32", lambda x: sad.negative(-x), ""),
+        ("int32", lambda x: sad.bitwise_invert(sad.bitwise_invert(x)), ""),
+        ("complex64", lambda x: sad.conj(sad.conj(x)), ""),
+    ],
+    "idempotent": [
+        ("float32", lambda x: sad.maximum(x, sad.minimum(x, x)), ""),
+        ("int32", lambda x: sad.bitwise_and(x, sad.bitwise_or(x, x)), ""),
+    ],
+    "where_same": [("float32", lambda x: sad.where(x < 1, x, x), "")],
+    "cast_nothing": [
+        ("float32", lambda x: x.astype("float32"), ""),
+        ("int16", lambda x: x.astype("int64").astype("int16"), ""),
+        ("int16", lambda x: x.astype("float32").astype("int16"), ""),
+        ("int64", lambda x: x.astype("float32").astype("int64"), "cast cast"),
+        ("float32", lambda x: x.astype("float64").astype("float32"), "cast cast"),
+    ],
+    "reshape_chain": [
+        ("float32", lambda x: sad.reshape(sad.reshape(x, (-1,)), x.shape), ""),
+        ("float32", lambda x: sad.reshape(cubes(x), (-1,)), "reshape"),
+    ],
+    "permute_chain": [
+        ("float32", lambda x: x.T.T, ""),
+        ("float32", lambda x: sad.permute_dims(swapped(cubes(x)), (2, 0, 1)),
+         "reshape permute_dims"),
+    ],
+    "broadcast_chain": [
+        ("float32", lambda x: wide(wide(x)), "broadcast_to"),
+        ("float32", lambda x: OPS["broadcast_to"](x, shape=x.type.shape), ""),
+    ],
+    "reshape_of_scalar": [
+        ("float32", lambda x: sad.reshape(sad.broadcast_to(sad.sum(x), (2, 3)), (6,)),
+         "sum broadcast_to"),
+    ],
+    "reorder_of_scalar": [
+        ("float32", lambda x: sad.flip(sad.broadcast_to(sad.sum(x), (2, 3)).T),
+         "sum broadcast_to"),
+    ],
+    "sum_to_nothing": [("float32", lambda x: OPS["sum_to"](x, shape=x.type.shape), "")],
+    "reduce_nothing": [
+        ("float32", lambda x: sad.sum(sad.max(x, axis=()), axis=()), ""),
+    ],
+    "flip_nothing": [("float32", lambda x: sad.flip(x, axis=()), "")],
+    "slice_everything": [("float32", lambda x: x[:, 0:4], "")],
+    "concat_of_one": [("float32", lambda x: sad.concat([x]), "")],
+    "multiply_finite": [
+        ("float32", lambda x: OPS["multiply_no_nan"]((x < 1).astype("float32"), x),
+         "constant less cast multiply"),
+        ("float32", lambda x: OPS["multiply_no_nan"](x, number(x, 0.25)), "constant multiply"),
+        ("float32", lambda x: OPS["multiply_no_nan"](x, number(x, 0.0)),
+         "constant multiply_no_nan"),
+        ("float32", lambda x: OPS["multiply_no_nan"](x, x), "multiply_no_nan"),
+    ],
+    "multiply_both_finite": [
+        ("float32", lambda x: OPS["multiply_zero"](x, number(x, -0.25)), "constant multiply"),
+        ("float32", lambda x: OPS["multiply_zero"]((x < 1).astype("float32"),
+                                                   (x > 0).astype("float32")),
+         "constant less cast constant greater cast multiply"),
+        ("float32", lambda x: OPS["multiply_zero"](x, number(x, 0.0)), "constant multiply_zero"),
+        ("float32", lambda x: OPS["multiply_zero"](x, number(x, float("inf"))),
+         "constant multiply_zero"),
+    ],
+    "unbroadcast": [
+        ("float32", lambda x: sad.broadcast_to(sad.sum(x), x.shape) * x, "sum multiply"),
+        ("float32", lambda x: sad.exp(sad.broadcast_to(sad.sum(x), x.shape)),
+         "sum exp broadcast_to"),
+    ],
 }  # fmt: skip
 EXACT = [(name, k) for name, cases in CASES.items() for k in range(len(cases))]
 
@@ -343,6 +441,12 @@ NEARER: dict[str, list[Build]] = {
     "log_one_plus_exp": [lambda x: sad.log1p(sad.exp(x))],
     "log_of_sum": [lambda x: sad.log(sad.exp(x) + sad.exp(-2 * x))],
     "one_minus_sigmoid": [lambda x: 1 - sad.sigmoid(x)],
+    "log_one_plus": [lambda x: sad.log(1 + x)],
+    "exp_minus_one": [lambda x: sad.exp(x) - 1],
+    "square_as_product": [lambda x: x**2],
+    "log_sum_exp": [
+        lambda x: sad.broadcast_to(sad.log(sad.sum(sad.exp(x), axis=1, keepdims=True)), x.shape)
+    ],
     "logistic": [lambda x: 1 / (1 + sad.exp(-x)), lambda x: sad.reciprocal(sad.exp(x) + 1)],
 }
 STABLE = [(name, k) for name, builds in NEARER.items() for k in range(len(builds))]
@@ -373,11 +477,44 @@ def test_stable_rules_are_no_less_accurate(name: str, k: int) -> None:
     assert np.array_equal(np.isnan(nearer) | kept, np.isnan(naive))
 
 
+@pytest.mark.parametrize("offset", [0.0, 70.0, -70.0])
+def test_logarithms_of_shares_do_not_round_what_is_beside_them(offset: float) -> None:
+    rng = np.random.default_rng(0)
+    feed = rng.uniform(-9, 9, (64, 4)).astype(np.float32) + np.float32(offset)
+    build: Build = lambda x: share(sad.exp(x))  # noqa: E731
+    wide = feed.astype(float)
+    true = wide - np.log(np.exp(wide).sum(1, keepdims=True))
+    naive, nearer = (
+        results(build, "float32", feed, r).astype(float) for r in ((), ("log_softmax",))
+    )
+    assert not np.array_equal(naive, nearer)
+    # A share near 1 is rounded, by itself or as the sum that it is one over.
+    assert np.abs(nearer - true).max() <= np.abs(naive - true).max() + units("float32")
+    assert np.all(np.abs(nearer - true) <= units("float32") * np.maximum(np.abs(true), 1))
+    special = np.array([[np.nan, np.inf, -np.inf, 0.0], [200.0, -np.inf, 0.0, 1.0]])
+    found = results(build, "float32", special, ("log_softmax",))
+    assert np.isnan(found[0]).all()
+    assert np.array_equal(found[1], np.array([0.0, -np.inf, -200.0, -199.0], np.float32))
+
+
 FAST: dict[str, list[tuple[Build, str]]] = {
     "product_of_factors": [(lambda x: x * 3 * 5, "constant multiply")],
     "factor_out": [(lambda x: x * (x + 1) + (x + 2) * x,
                     "constant add constant add add multiply")],
+    "divide_by_constant": [(lambda x: x / 3, "constant multiply")],
+    "add_zero": [(lambda x: x + 0, ""), (lambda x: 0.0 + x, "")],
 }  # fmt: skip
+
+
+def test_every_rule_is_tried() -> None:
+    elsewhere = {
+        "log_softmax",
+        "order_of_products",
+        "rows_by_number",
+        "product_with_transpose",
+        "joined_products",
+    }
+    assert CASES.keys() | NEARER.keys() | FAST.keys() | elsewhere == RULES.keys()
 
 
 @pytest.mark.parametrize("name", FAST)

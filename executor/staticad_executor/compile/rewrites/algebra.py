@@ -6,14 +6,11 @@ import numpy as np
 
 from staticad_schema.node import Node
 from staticad_schema.types import (
-    BFLOAT16,
-    FLOAT16,
     FLOAT32,
     FLOAT64,
     INTEGER,
     KINDS,
     WIDENED,
-    DType,
 )
 
 from ..rules import Rewriting, rule, settled
@@ -25,6 +22,7 @@ from .numbers import (
     is_integer,
     is_power_of_two,
     is_scalar,
+    keeps_values,
     split,
     uniform,
 )
@@ -216,7 +214,7 @@ def cast_of_cast(r: Rewriting, node: Node) -> int | None:
     if inner.op != "cast":
         return None
     start, middle = r.type(inner.inputs[0]).dtype, r.type(node.inputs[0]).dtype
-    if not _keeps_values(start, middle):
+    if not keeps_values(start, middle):
         return None
     # There and back is cast_nothing's, which spares the bits of NaN.
     if start == node.attributes["dtype"]:
@@ -229,21 +227,3 @@ def cast_of_cast(r: Rewriting, node: Node) -> int | None:
     if node.attributes["dtype"] in WIDENED and kinds[0] in INTEGER and start.itemsize > 2:
         return None
     return r.add("cast", inner.inputs, node, dtype=node.attributes["dtype"])
-
-
-# The bits of a float's significand.
-_DIGITS: dict[DType, int] = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
-
-
-def _keeps_values(narrow: DType, wide: DType) -> bool:
-    """Whether every value of a dtype is one of another."""
-    before, after = KINDS[narrow], KINDS[wide]
-    if before == "bool":
-        return True
-    if after == "float":
-        if before == "float":
-            return wide == FLOAT64 or (wide == FLOAT32 and narrow != FLOAT64)
-        digits = 8 * narrow.itemsize - (before == "int")
-        return wide != FLOAT16 and before in INTEGER and digits <= _DIGITS[wide]
-    wider = before in INTEGER and wide.itemsize > narrow.itemsize
-    return wider and (after == before or (before, after) == ("uint", "int"))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from staticad_schema.dims import Shape, same_size
 from staticad_schema.errors import ShapeError
 from staticad_schema.node import Node
 from staticad_schema.shapes import broadcast_shapes, product
-from staticad_schema.types import FLOAT16, KINDS
+from staticad_schema.types import FLOAT16, INTEGER, KINDS
 
 from ..rules import ELEMENTWISE, Rewriting, fits, rule
-from .numbers import is_complex, is_integer, is_scalar, uniform
+from .numbers import is_complex, is_integer, is_scalar, keeps_values, uniform
 
 
 @rule("exact", "identity", "stop_gradient", "positive")
@@ -90,7 +88,8 @@ def where_same(r: Rewriting, node: Node) -> int | None:
 
 @rule("exact", "cast")
 def cast_nothing(r: Rewriting, node: Node) -> int | None:
-    """cast(x) to its own dtype → x; a cast to a wider dtype and back → x"""
+    """cast(x) to its own dtype → x; a cast that loses nothing and back → x, but of floats, as NaN
+    may get other bits"""
     x = node.inputs[0]
     dtype = node.attributes["dtype"]
     if r.type(x).dtype == dtype:
@@ -98,17 +97,10 @@ def cast_nothing(r: Rewriting, node: Node) -> int | None:
     inner = r.producer(x)
     if inner.op == "cast":
         start = r.type(inner.inputs[0]).dtype
-        if start == dtype and _holds(r.type(x).dtype, start):
+        whole = KINDS[start] in ("bool", *INTEGER)
+        if start == dtype and whole and keeps_values(start, r.type(x).dtype):
             return inner.inputs[0]
     return None
-
-
-def _holds(wide: np.dtype[Any], narrow: np.dtype[Any]) -> bool:
-    """Whether every value of `narrow` is one of `wide`."""
-    kinds = KINDS[wide], KINDS[narrow]
-    if kinds[1] == "bool":
-        return True
-    return kinds[0] == kinds[1] and kinds[0] in ("int", "uint") and wide.itemsize > narrow.itemsize
 
 
 @rule("exact", "reshape")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from staticad_schema.node import Node
-from staticad_schema.types import INTEGER, KINDS
+from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INTEGER, KINDS, DType
 
 from ..rules import Rewriting
 
@@ -69,3 +69,21 @@ def is_float(r: Rewriting, value: int) -> bool:
 def is_complex(r: Rewriting, value: int) -> bool:
     """Whether a value's dtype is that of complex numbers."""
     return KINDS[r.type(value).dtype] == "complex"
+
+
+# The bits of a float's significand.
+_DIGITS: dict[DType, int] = {FLOAT16: 11, BFLOAT16: 8, FLOAT32: 24, FLOAT64: 53}
+
+
+def keeps_values(narrow: DType, wide: DType) -> bool:
+    """Whether every value of a dtype is one of another."""
+    before, after = KINDS[narrow], KINDS[wide]
+    if before == "bool":
+        return True
+    if after == "float":
+        if before == "float":
+            return wide == FLOAT64 or (wide == FLOAT32 and narrow != FLOAT64)
+        digits = 8 * narrow.itemsize - (before == "int")
+        return wide != FLOAT16 and before in INTEGER and digits <= _DIGITS[wide]
+    wider = before in INTEGER and wide.itemsize > narrow.itemsize
+    return wider and (after == before or (before, after) == ("uint", "int"))

@@ -54,17 +54,18 @@ def log_sum_exp(r: Rewriting, node: Node) -> int | None:
 
 @rule("stable", "log")
 def log_softmax(r: Rewriting, node: Node) -> int | None:
-    """log(exp(x) / sum(exp(x))) → x - logsumexp(x)"""
+    """log(exp(x) / sum(exp(x))) along one axis → log_softmax(x); x - logsumexp(x) would round what
+    is large beside the result"""
     ratio = r.producer(node.inputs[0])
     if ratio.op != "divide" or not _is_float(r, node):
         return None
     terms, total = (r.producer(v) for v in ratio.inputs)
     if terms.op != "exp" or total.op != "sum" or total.inputs[0] != ratio.inputs[0]:
         return None
+    axes = total.attributes["axis"]
     if not total.attributes["keepdims"] or r.type(terms.inputs[0]) != node.types[0]:
         return None
-    log_total = r.add("logsumexp", terms.inputs, node, **total.attributes)
-    return r.add("subtract", (terms.inputs[0], log_total), node)
+    return r.add("log_softmax", terms.inputs, node, axis=axes[0]) if len(axes) == 1 else None
 
 
 @rule("stable", "pow")
