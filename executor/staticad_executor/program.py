@@ -16,10 +16,16 @@ from typing import Any, Literal
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import Op
+from staticad_schema.op import OPS, Op
 from staticad_schema.run_time_sizes import Needs, finders_of
 from staticad_schema.text import line
 from staticad_schema.types import DType
+
+VIEWS = frozenset(name for name, op in OPS.items() if op.view and op.effect == "pure")
+# No step computes these: they are there before the run.
+GIVEN = frozenset({"parameter", "constant"})
+# These look at types only, and are constants before anything runs: they wait for nothing.
+ASKS_SIZES = frozenset({"shape_of", "size_of"})
 
 
 @dataclass(frozen=True)

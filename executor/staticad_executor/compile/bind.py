@@ -20,10 +20,10 @@ from staticad_schema.shapes import shape_text
 from staticad_schema.types import Array, TensorType
 
 from ..failure import node_failure
-from ..program import Program
+from ..program import ASKS_SIZES, Program
 from ..sizes import Sizes
 from .alike import Kind
-from .group import ASKS_SIZES, Grouped
+from .group import Grouped
 from .rewrites.fold import Budget, folded
 
 

@@ -15,8 +15,7 @@ from staticad_schema import dims
 from staticad_schema.node import Node
 from staticad_schema.run_time_sizes import Needs, finders_of, symbols_of_node
 
-from ..program import Program, Source, empty_like
-from .group import VIEWS
+from ..program import VIEWS, Program, Source, empty_like
 
 # What looks at as much as it gives, or at less, or at nothing: each segment has its own.
 _SHARED = VIEWS - {"slice", "after", "hold"} | {"constant", "iota"}

@@ -23,10 +23,10 @@ from ..devices.numpy.elementwise import Elementwise, elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
 from ..devices.numpy.region import LONG_ROW, WHOLE_ELEMENTS
 from ..devices.numpy.tiles import contiguous
+from ..program import VIEWS
 from .alike import Kind
 from .bind import Bound
 from .fuse import Fused, Tiles, fused
-from .group import VIEWS
 from .scalar import python_kernel, runs
 
 View = Callable[[Array], Array]

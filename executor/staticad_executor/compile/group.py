@@ -34,18 +34,13 @@ from staticad_schema.graph import Graph
 from staticad_schema.op import OPS
 from staticad_schema.text import line
 
-from ..program import Program
+from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
 from .alike import Alike
 from .place import Placed
 from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
 
 GroupKind = Literal["region", "kernel", "view"]
 
-VIEWS = frozenset(name for name, op in OPS.items() if op.view and op.effect == "pure")
-# No step computes these: they are there before the run.
-GIVEN = frozenset({"parameter", "constant"})
-# These look at types only, and are constants before anything runs: they wait for nothing.
-ASKS_SIZES = frozenset({"shape_of", "size_of"})
 # What a size that is not known yet counts as.
 NOMINAL = 64
 

@@ -13,9 +13,8 @@ from staticad_schema.node import Node
 from staticad_schema.op import FINDERS, OPS
 from staticad_schema.types import nbytes
 
-from ..program import Program, Source, empty_like
+from ..program import GIVEN, VIEWS, Program, Source, empty_like
 from ..work import operations
-from .group import GIVEN, VIEWS
 
 # Values that take fewer operations are computed in each run: carrying one costs as much.
 WORTHWHILE = 1 << 12

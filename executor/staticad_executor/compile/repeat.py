@@ -13,8 +13,8 @@ from staticad_schema.dims import Shape
 from staticad_schema.op import OPS
 from staticad_schema.types import array_type
 
-from ..program import empty_like, rewired
-from .group import GIVEN, Group, Grouped
+from ..program import GIVEN, empty_like, rewired
+from .group import Group, Grouped
 from .lifetimes import Lifetimes, Time
 
 NEVER = float("inf")

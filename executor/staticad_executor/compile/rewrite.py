@@ -27,10 +27,9 @@ from staticad_schema.types import TensorType, array_type
 
 from ..failure import node_failure
 from ..options import KINDS
-from ..program import Program, empty_like, pruned, rewired
+from ..program import VIEWS, Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
-from .group import VIEWS
 from .rewrites import algebra, choice, exact, fast, parts, products, stable
 from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, is_transpose, kept, may_be_kept
 from .rewrites.merge import node_key
