@@ -17,6 +17,7 @@ import numpy as np
 
 from staticad_schema.errors import CancelledError, Site, StaticadError, shown
 from staticad_schema.graph import Graph
+from staticad_schema.node import Node
 from staticad_schema.types import Array, TensorType, nbytes
 
 from .failure import InNodeError, node_failure
@@ -75,6 +76,11 @@ def _bound(calls: Iterable[Call], cells: list[Any]) -> list[BoundCall]:
     return bound
 
 
+def user_site(graph: Graph, node: Node) -> Site | None:
+    """The user's line of a node; of a gradient node that of what it is the gradient of."""
+    return graph.site(node.forward_site) or graph.site(node.site)
+
+
 class MemoryUse(NamedTuple):
     """What a value takes: its bytes, its node, by op and name, and the user's line."""
 
@@ -88,7 +94,8 @@ class MemoryUse(NamedTuple):
 def memory_use(graph: Graph, index: int, type_: TensorType) -> MemoryUse:
     """What a value of static type takes, which a node computes."""
     node = graph.nodes[index]
-    return MemoryUse(nbytes(type_), node.op, graph.node_name(index), type_, graph.site(node.site))
+    name, site = graph.node_name(index), user_site(graph, node)
+    return MemoryUse(nbytes(type_), node.op, name, type_, site)
 
 
 class Account(NamedTuple):

@@ -15,7 +15,7 @@ from staticad_schema.files import replacing
 from staticad_schema.types import nbytes
 
 from .machine import Limits, Work, limits
-from .plan import Observe, Plan, Step
+from .plan import Observe, Plan, Step, user_site
 from .work import work as work_of
 
 
@@ -189,8 +189,7 @@ def _lines(plan: Plan, step: Step) -> list[str]:
     """The user's line of each node of a step."""
     lines = []
     for index in step.nodes:
-        node = plan.graph.nodes[index]
-        site = plan.graph.site(node.forward_site) or plan.graph.site(node.site)
+        site = user_site(plan.graph, plan.graph.nodes[index])
         lines.append(f"{shown(site.file)}:{site.line}" if site is not None else "unknown line")
     return lines or ["unknown line"]
 

@@ -48,9 +48,10 @@ class Session:
     graph: what to run; it may grow meanwhile.  device: "auto" or "numpy".  variables: another
     session's `variables`, to share its state.  threads: threads of a kernel, None for as many
     as pay.  check_numerics: watch every value, and fail at the first NaN, or infinity made of
-    finite values.  rewrites: classes of rewrites that are applied.  memory_budget: the most bytes
-    that `memory` may predict for a run: values are computed again where they are needed, with the
-    same bits, instead of being kept; PlanError says the smallest budget where that is not enough.
+    finite values.  rewrites: classes and names of rewrites that are applied, and names with -
+    before them that are not.  memory_budget: the most bytes that `memory` may predict for a run:
+    values are computed again where they are needed, with the same bits, instead of being kept;
+    PlanError says the smallest budget where that is not enough.
 
     Usable from many threads: runs that write variables, or draw random numbers, follow each
     other; others run beside them on the state they found.  A run that fails changes nothing.

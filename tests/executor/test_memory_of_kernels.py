@@ -110,6 +110,17 @@ def test_the_prediction_names_temporaries_and_their_line() -> None:
     assert told.scratch_bytes >= use.nbytes
 
 
+def test_the_prediction_names_the_forward_line_of_gradients() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (256, 256), name="x")
+        y = sad.sum(sad.sort(x, axis=0), axis=0)
+        (dx,) = sad.gradients(sad.sum(y * y), [x])
+    with sad.Session(graph) as session:
+        use = session.memory(dx).largest[0]
+    assert use.op == "temporaries of scatter_add"
+    assert use.site == y.site
+
+
 def test_memory_of_the_first_values_of_variables_is_used_again() -> None:
     with sad.Graph(seed=0) as graph:
         x = sad.placeholder("float32", (8, 256), name="x")
