@@ -24,7 +24,7 @@ from staticad_schema.types import Array
 
 from . import checkpoint
 from .chain import planned
-from .compile.rewrite import require_known
+from .compile.rewrite import DEFAULT, require_known
 from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
@@ -73,7 +73,7 @@ class Session:
         variables: Variables | None = None,
         threads: int | None = None,
         check_numerics: bool = False,
-        rewrites: Sequence[str] = ("exact", "stable"),
+        rewrites: Sequence[str] = DEFAULT,
         memory_budget: int | None = None,
     ) -> None:
         with asking("Session", keeps=True):

@@ -1,7 +1,8 @@
 """Stage 8: a list of bound calls.
 
 Each instruction becomes `(function, pick)`, run as `function(*pick(cells))`: no graph, no
-dictionary and no name is left.  No text is generated, so nothing in a file can become code.
+dictionary and no name is left; what is the same in every run is picked once for a workspace.  No
+text is generated, so nothing in a file can become code.
 """
 
 from __future__ import annotations
