@@ -137,24 +137,23 @@ def best_rounds(
 def workload_rows(best: dict[tuple[str, str], Record], limits: Limits) -> Iterator[list[str]]:
     """One row a runner and workload, with the ratios to the best framework that is not staticad
     and to what the machine could do."""
+    ratios = picture.ratios(best)
     for workload, make in WORKLOADS.items():
         cost = make().cost
         bound = limits.bound(Work(cost.flops, cost.special, cost.traffic))
         mine = {peer: record for (name, peer), record in best.items() if name == workload}
         medians = {peer: r["seconds_median"] for peer, r in mine.items() if r["ok"]}
-        # Hand-derived NumPy is no framework; it stands beside them.
-        rivals = [m for peer, m in medians.items() if peer not in ("staticad", "numpy-by-hand")]
         for peer, r in sorted(mine.items(), key=lambda item: medians.get(item[0], 1e9)):
             if "error" in r:
                 yield [workload, peer, *["-"] * 6, r["error"]]
                 continue
-            ratio = f"{r['seconds_median'] / min(rivals):.2f}" if rivals and r["ok"] else "-"
+            ratio = ratios.get(workload, {}).get(peer)
             yield [
                 workload,
                 peer,
                 duration(r["seconds_median"]),
                 duration(r["seconds_min"]),
-                ratio,
+                "-" if ratio is None else f"{ratio:.2f}",
                 f"{bound / r['seconds_median']:.1%}",
                 duration(r["first_call_seconds"]),
                 f"{r['peak_rss_mb']:.0f}",
