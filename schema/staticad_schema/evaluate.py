@@ -26,9 +26,10 @@ def evaluate(
 
     arrays: one an operand.  types: the inferred types of the outputs; only their dtypes are
     used.  Half floats compute in float32 and are rounded once, if the op asks for that.
-    Floating-point exceptions are values, not warnings.  An output shares its memory with an
-    operand, or is contiguous: so that the layout of values, which decides on the order of sums in
-    products, is that of plans.  Raises ExecutionError for an op that has no meaning of its own.
+    Floating-point exceptions are values, not warnings.  The output of a view may share its memory
+    with an operand; others are contiguous, so that the layout of values, which decides on the
+    order of sums in products, is that of plans.  Raises ExecutionError for an op that has no
+    meaning of its own.
     """
     if definition.numpy is None:
         raise ExecutionError(
@@ -47,9 +48,6 @@ def evaluate(
         found = [
             np.asarray(r).astype(t.dtype, copy=False) for r, t in zip(results, types, strict=True)
         ]
-    return tuple(
-        r
-        if r.flags.c_contiguous or any(np.may_share_memory(r, a) for a in arrays)
-        else r.copy(order="C")
-        for r in found
-    )
+    if definition.view and definition.effect == "pure":
+        return tuple(found)
+    return tuple(r if r.flags.c_contiguous else r.copy(order="C") for r in found)

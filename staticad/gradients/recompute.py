@@ -22,10 +22,11 @@ def recompute(function: Callable[..., Any], /) -> Callable[..., Any]:
     may use tensors and variables from outside, make variables, and draw random numbers.
 
     Values inside of it that derivatives need are computed again when they are needed, from its
-    arguments and with the same random numbers: a run takes less memory and more time.  Values and
-    derivatives stay the same, to any order; where it is nested, what is inside is computed again
-    within what is computed again.  What it prints, checks or writes happens once.  The marks are
-    part of the graph and of its file.
+    arguments and with the same random numbers: a run takes less memory and more time.  Values stay
+    the same, and so do derivatives of any order, but for the order in which what several uses of a
+    value give it is added up.  Where it is nested, what is inside is computed again within what is
+    computed again.  What it prints, checks or writes happens once.  The marks are part of the
+    graph and of its file.
 
     Raises UsageError if it returns anything else.
 

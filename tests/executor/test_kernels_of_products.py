@@ -110,3 +110,17 @@ def test_one_array_fed_twice_gives_the_bits_of_two(dtype: str) -> None:
             twice, _ = session.run(fetches, {x: a, y: a.copy()})
         assert same_bits(once, twice)
         assert same_bits(own, twice)
+
+
+def test_products_of_what_is_passed_on_see_it_contiguous() -> None:
+    rng = np.random.default_rng(2)
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (70, 70))
+        turned = sad.matrix_transpose(x)
+        checked = sad.assert_(sad.sum(x) < 1e6, "too large", turned)  # noqa: PT009
+        shown = sad.real(sad.astype(turned, "complex64"))
+    feeds = {x: rng.standard_normal((70, 70))}
+    for y in (checked, shown):
+        with graph:
+            fetches = [x @ y, y @ x[:, :1]]
+        Compiled(graph, fetches, {x: feeds[x].astype(np.float32)}).check()
