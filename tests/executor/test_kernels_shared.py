@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from staticad_executor.devices.numpy import shares
+from staticad_executor.devices.numpy import kernels, shares
 from staticad_executor.devices.numpy.kernels import kernel
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
@@ -20,7 +20,7 @@ SIZES = [1, 2, 3, 4, 7, 8, 16, 33, 40, 129]
 
 @pytest.fixture(autouse=True)
 def small_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "PARALLEL_ELEMENTS", 1)
+    monkeypatch.setattr(kernels, "PARALLEL_SECONDS", 0.0)
 
 
 def special(rng: Any, dtype: Any, shape: tuple[int, ...]) -> Array:

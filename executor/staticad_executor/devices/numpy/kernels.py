@@ -18,6 +18,7 @@ from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into, t
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
 from . import nn, placing, positions
+from .cost import PARALLEL_SECONDS, seconds
 from .extrema import extrema
 from .meaning import meaning
 from .shares import Cut, cut_passes, cut_reduction, shared, sharing
@@ -35,7 +36,7 @@ class Kernel(NamedTuple):
     algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs.
     cut: how threads can share it.  has_parts: whether the function takes `spread`, which shares
     its parts among threads.  apart: the function for operands that share no memory, if that is
-    another one."""
+    another one.  seconds: about what one thread takes for it."""
 
     function: Function
     contiguous: bool
@@ -44,15 +45,21 @@ class Kernel(NamedTuple):
     cut: Cut | None = None
     has_parts: bool = False
     apart: Function | None = None
+    seconds: float = 0.0
 
     def for_threads(self, threads: int) -> Function:
-        """The function, shared by so many threads if it can be."""
+        """The function, shared by so many threads if it can be and that pays."""
+        threads = self._paying(threads)
         if self.has_parts:
             return partial(self.function, spread=spread_over(threads))
         return self.function if self.cut is None else shared(self.function, self.cut, threads)
 
+    def _paying(self, threads: int) -> int:
+        return threads if self.seconds >= PARALLEL_SECONDS else 1
+
     def text(self, threads: int) -> str:
         """The algorithm and its threads, for `explain`."""
+        threads = self._paying(threads)
         if self.cut is not None and sharing(self.cut, threads) > 1:
             return f"{self.algorithm}, {sharing(self.cut, threads)} threads"
         if self.has_parts and threads > 1:
@@ -69,7 +76,11 @@ def kernel(
     """The kernel of a node with static types and bound attributes."""
     made = _kernel(op, attributes, operands, outputs)
     taken = temporary_bytes(op, attributes, operands, outputs, made.algorithm == MEANING)
-    return made._replace(temporary_bytes=taken) if taken else made
+    if taken:
+        made = made._replace(temporary_bytes=taken)
+    if made.cut is not None or made.has_parts:
+        made = made._replace(seconds=seconds(op, operands, outputs))
+    return made
 
 
 def _kernel(

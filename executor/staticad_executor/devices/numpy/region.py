@@ -22,17 +22,17 @@ from staticad_schema.errors import CancelledError
 from staticad_schema.types import Array, DType
 
 from ...failure import InNodeError
+from .cost import PARALLEL_SECONDS
 from .tilecode import Code, Part, SpoiledError, TileCode
 from .tiles import Shape, Tiling, contiguous, tiling, trim
-from .workers import PARALLEL_ELEMENTS, together
+from .workers import together
 
 # The cost table.  Measured on two cores with 1 MB of second-level cache each, by processor time
 # of whole plans (chains of 13 to 70 ufuncs on float32, softmax and layer norm with gradients):
 # tiles of 8k elements take 1.3 to 1.7 times the time of tiles of 64k, of 16k 1.1 to 1.3 times,
 # of 32k up to 1.1 times, of 128k the same, though their registers have left that cache.  Two
 # threads hand over the interpreter's lock around every call: on tiles of 64k they take up to 1.3
-# times the time of tiles of 128k, where most calls are on one number a row; and on less than
-# twice the least tile they lose to one.
+# times the time of tiles of 128k, where most calls are on one number a row.
 TILE_ELEMENTS = 1 << 16
 # A region of fewer elements is not cut, nor given to several threads.
 WHOLE_ELEMENTS = 1 << 14
@@ -100,7 +100,8 @@ class Region:
         width = max(1, *[math.prod(r.tail) for r in results])
         width = max(width, *[math.prod(layout.padded[len(rows) :]) for layout in operands], 1)
         total = math.prod(rows) * width
-        self.threads = threads if threads > 1 and total >= PARALLEL_ELEMENTS else 1
+        seconds = math.prod(rows) * sum(map(_nanoseconds, parts)) * 1e-9
+        self.threads = threads if seconds >= PARALLEL_SECONDS else 1
         elements = TILE_ELEMENTS
         if self.threads > 1:
             elements = max(elements, min(2 * elements, total // self.threads))
@@ -207,6 +208,12 @@ class Region:
         if self.listed is not None:
             return self.listed
         return map(partial(_index, self.cut, self.indices), range(self.count))
+
+
+def _nanoseconds(part: Part) -> float:
+    """What a part takes for a row."""
+    words = (math.prod(r.tail) * r.dtype.itemsize / 4 for r in part.results)
+    return part.kernel.cost * max(words)
 
 
 def _perform(code: Code, cells: list[Any]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from staticad_schema.types import Array, TensorType
 
 from . import nn
+from .cost import nanoseconds
 from .elementwise import Elementwise
 from .extrema import extrema
 
@@ -54,7 +55,8 @@ def row_kernel(
     given = {**attributes, "axis": -1 if alone else trailing}
     function = nn.MAKERS[op](given, operands)
     spreads = op in ("softmax", "log_softmax", "logsumexp")
-    return RowKernel(Elementwise(function, op == "softmax", True, spreads), _SPARE[op])
+    kernel = Elementwise(function, op == "softmax", True, spreads, None, nanoseconds(op))
+    return RowKernel(kernel, _SPARE[op])
 
 
 def _reduction(ufunc: np.ufunc, axis: tuple[int, ...], keepdims: bool) -> Elementwise:

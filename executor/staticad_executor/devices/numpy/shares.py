@@ -17,7 +17,7 @@ import numpy as np
 from staticad_schema.types import Array
 
 from .tiles import Shape
-from .workers import PARALLEL_ELEMENTS, together
+from .workers import together
 
 Function = Callable[..., Any]
 
@@ -55,8 +55,7 @@ def cut_passes(shape: Shape, axis: Collection[int], arrays: int) -> Cut | None:
 
 
 def _first_kept(shape: Shape, axis: Collection[int]) -> int | None:
-    kept = (a for a, size in enumerate(shape) if a not in axis and size > 1)
-    return next(kept, None) if math.prod(shape) >= PARALLEL_ELEMENTS else None
+    return next((a for a, size in enumerate(shape) if a not in axis and size > 1), None)
 
 
 def sharing(cut: Cut, threads: int) -> int:

@@ -17,10 +17,6 @@ from queue import SimpleQueue
 
 import numpy as np
 
-# Measured on two cores: on fewer elements handing over the interpreter's lock costs more than
-# a second thread saves.
-PARALLEL_ELEMENTS = 1 << 17
-
 Task = Callable[[], None]
 _CALLER, _WORKER = "caller", "worker"
 
