@@ -26,10 +26,10 @@ def evaluate(
 
     arrays: one an operand.  types: the inferred types of the outputs; only their dtypes are
     used.  Half floats compute in float32 and are rounded once, if the op asks for that.
-    Floating-point exceptions are values, not warnings.  The output of a view may share its memory
-    with an operand; others are contiguous, so that the layout of values, which decides on the
-    order of sums in products, is that of plans.  Raises ExecutionError for an op that has no
-    meaning of its own.
+    Floating-point exceptions are values, not warnings.  An output may share its memory with an
+    operand of an op that is pure; others are contiguous, so that the layout of values, which
+    decides on the order of sums in products, is that of plans.  Raises ExecutionError for an op
+    that has no meaning of its own.
     """
     if definition.numpy is None:
         raise ExecutionError(
@@ -37,7 +37,7 @@ def evaluate(
             expected="an op that is a function of its operands",
             found=definition.name,
         )
-    if definition.elementwise:
+    if definition.elementwise or definition.widen:
         # NumPy's loops may round differently when they walk backwards through memory.
         arrays = [a if min(a.strides, default=0) >= 0 else a.copy(order="C") for a in arrays]
     if definition.widen:
@@ -48,6 +48,10 @@ def evaluate(
         found = [
             np.asarray(r).astype(t.dtype, copy=False) for r, t in zip(results, types, strict=True)
         ]
-    if definition.view and definition.effect == "pure":
-        return tuple(found)
-    return tuple(r if r.flags.c_contiguous else r.copy(order="C") for r in found)
+    pure = definition.effect == "pure"
+    return tuple(
+        r
+        if r.flags.c_contiguous or (pure and any(np.may_share_memory(r, a) for a in arrays))
+        else r.copy(order="C")
+        for r in found
+    )
