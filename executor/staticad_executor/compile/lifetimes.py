@@ -16,20 +16,16 @@ import numpy as np
 from staticad_schema.op import FINDERS, OPS
 from staticad_schema.types import nbytes
 
+from ..devices.numpy.cost import seconds
 from ..devices.numpy.kernels import Kernel
-from ..work import count, work
 from .draft import Draft
 
 Time = float
 """A group's time is its position; what is computed again comes between positions."""
 
-# A rough machine: what is weighed here are computations against each other, and the same plan is
-# made everywhere.
-FLOPS_PER_NS = 50.0
-SPECIAL_PER_NS = 1.0
-BYTES_PER_NS = 10.0
+# Of a step, and of a byte that enters or leaves it.
 CALL_NS = 1000.0
-RANDOM_NS = 5.0
+BYTE_NS = 0.1
 
 
 class Part(NamedTuple):
@@ -226,16 +222,14 @@ class Lifetimes:
                     root = self.root(value)
                     if root in self.home:
                         reads[root] = None
-            taken = work(node.op, [types[v] for v in node.inputs], [types[v] for v in node.outputs])
-            ns += taken.flops / FLOPS_PER_NS + taken.special / SPECIAL_PER_NS
-            elements = count(types[node.start])
-            ns += elements * (RANDOM_NS if node.op == "random_bits" else 1 / BYTES_PER_NS)
+            sides = ([types[v] for v in side] for side in (node.inputs, node.outputs))
+            ns += seconds(node.op, *sides) * 1e9
         extra = 0
         if len(whole.nodes) == 1:
             extra = self.taken[group] + sum(
                 nbytes(types[v]) for v in graph.nodes[nodes[0]].outputs if v not in values
             )
-        found = Part(nodes, tuple(reads), ns + traffic / BYTES_PER_NS, extra)
+        found = Part(nodes, tuple(reads), ns + traffic * BYTE_NS, extra)
         self._parts[group, values] = found
         return found
 

@@ -1,4 +1,5 @@
-"""What calls take, about, from a table: whether threads pay for it.
+"""What calls take, about, from a table, the same on every machine: whether threads pay for it, and
+what is cheaper to compute again.
 
 A second thread begins some 40 µs after it is asked to, waits for the interpreter's lock, and the
 first waits as long for it in the end.  Measured on two cores that were idle: what takes one thread
@@ -20,9 +21,10 @@ PARALLEL_SECONDS = 4e-4
 _PLAIN, _SPECIAL, _BY_MEANING = 0.12, 0.5, 5.0
 _PASSES = {
     "cross_entropy": 2.0, "log_softmax": 1.6, "logsumexp": 1.2, "max_pool": 2.0, "normalize": 0.9,
-    "sigmoid": 1.1, "softmax": 1.6, "unpool": 1.5, "window_spread": 1.0, "window_sum": 1.0,
+    "random_bits": 3.0, "sigmoid": 1.1, "softmax": 1.6, "unpool": 1.5, "window_spread": 1.0,
+    "window_sum": 1.0,
 }  # fmt: skip
-# A convolution on one core, its columns included.
+# A convolution on one core, its columns included; a product takes less.
 _FLOPS_A_SECOND = 6e10
 
 
