@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import staticad as sad
 from staticad_executor.devices.numpy import kernels, shares
 from staticad_executor.devices.numpy.kernels import kernel
 from staticad_schema.evaluate import evaluate
 from staticad_schema.op import OPS
 from staticad_schema.types import TensorType
 
-from .planning import Array, same_bits
+from .planning import Array, Compiled, same_bits
 
 SIZES = [1, 2, 3, 4, 7, 8, 16, 33, 40, 129]
 
@@ -108,3 +109,14 @@ def test_what_fails_in_a_share_is_raised() -> None:
     function = shares.shared(fail, shares.Cut((0,), 10, 2), 2)
     with pytest.raises(ValueError, match="no"):
         function(np.zeros(10))
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 0), (3, 0, 4), (0, 3, 4), (3, 0), (2, 4, 0, 5)])
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+def test_reductions_of_nothing_are_cut_like_others(
+    shape: tuple[int, ...], axis: int | tuple[int, ...]
+) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", shape)
+        fetches = [sad.sum(x, axis=axis), sad.prod(x, axis=axis)]
+    Compiled(graph, fetches, {x: np.zeros(shape, np.float32)}, threads=2).check()

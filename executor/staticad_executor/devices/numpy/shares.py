@@ -41,7 +41,7 @@ def cut_reduction(shape: Shape, axis: Collection[int], out_axes: Sequence[int]) 
     if found is None:
         return None
     beside = math.prod(size for a, size in enumerate(shape) if a > found and a not in axis)
-    least = max(2, -(-SIDE_BY_SIDE // beside)) if found > max(axis) else 2
+    least = max(2, -(-SIDE_BY_SIDE // max(beside, 1))) if found > max(axis) else 2
     return Cut((found, out_axes[found]), shape[found], least)
 
 
