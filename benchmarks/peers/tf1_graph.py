@@ -1,6 +1,5 @@
 """TensorFlow as version 1 ran it: a graph, `Session.make_callable`, fused optimizers.
 
-Its Adam adds epsilon to the root before the correction of bias, which the workloads do not notice.
 Images are channels last, which is what its CPU kernels run natively.
 """
 
@@ -51,6 +50,30 @@ def function(fetches: Any, feeds: Tensors) -> Callable[[Batch], Any]:
     return lambda batch: run(*[batch[name] for name in names])
 
 
+def adam(rule: Adam, params: list[Any], gradients: list[Any]) -> Any:
+    """The fused update, to whose epsilon the correction of bias is brought: by itself it adds
+    epsilon to the root before that."""
+    t = tf.get_variable("t", initializer=np.float32(1), use_resource=True)
+    first, second = rule.b1**t, rule.b2**t
+    updates = []
+    for k, (p, g) in enumerate(zip(params, gradients, strict=True)):
+        m, v = (
+            tf.get_variable(
+                f"{name}{k}", p.shape, initializer=tf.zeros_initializer, use_resource=True
+            )
+            for name in "mv"
+        )
+        updates.append(
+            tf.raw_ops.ResourceApplyAdam(
+                var=p.handle, m=m.handle, v=v.handle, beta1_power=first, beta2_power=second,
+                lr=rule.lr, beta1=rule.b1, beta2=rule.b2,
+                epsilon=rule.eps * tf.sqrt(1 - second), grad=g,
+            )
+        )  # fmt: skip
+    with tf.control_dependencies(updates):
+        return t.assign_add(1).op
+
+
 def train(loss_of: Loss) -> Build:
     """A step of the workload's optimizer."""
 
@@ -59,14 +82,15 @@ def train(loss_of: Loss) -> Build:
         assert rule is not None
         params, feeds = variables(w), placeholders(w.batches[0])
         loss = loss_of(w, params, feeds)
-        optimizer: Any
-        if isinstance(rule, Adam):
-            optimizer = tf.train.AdamOptimizer(rule.lr, rule.b1, rule.b2, rule.eps)
-        else:
-            optimizer = tf.train.MomentumOptimizer(rule.lr, rule.mu)
+        leaves = list(params.values())
         # The loss of before the update, whichever of the two the session comes to first.
         with tf.control_dependencies([loss]):
-            update = optimizer.minimize(loss)
+            gradients = tf.gradients(loss, leaves)
+            if isinstance(rule, Adam):
+                update = adam(rule, leaves, gradients)
+            else:
+                momentum = tf.train.MomentumOptimizer(rule.lr, rule.mu)
+                update = momentum.apply_gradients(zip(gradients, leaves, strict=True))
         run = function([loss, update], feeds)
         return lambda batch: float(run(batch)[0])
 
