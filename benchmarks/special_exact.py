@@ -101,7 +101,9 @@ def psi(order: int) -> Callable[[Any], Any]:
         for _ in range(order):
             turned = [k * a for k, a in enumerate(coefficients)][1:]
             coefficients = [-a - b for a, b in zip([*turned, 0, 0], [0, 0, *turned], strict=True)]
-        term = mp.polyval(coefficients[::-1], c)
+        term = mp.mpf(0)
+        for a in reversed(coefficients):
+            term = term * c + a
         return (-1) ** order * mp.psi(order, 1 - x) - mp.pi ** (order + 1) * term
 
     return exact
