@@ -262,11 +262,38 @@ def _left(p: Place, m: int, n: int) -> Array:
     return _binomial(p) * (odds * integral + step)
 
 
+# Below this a power of x may lose digits before it is divided by the beta function.
+_LOW, _TINY = -650.0, 1e-150
+
+
+def _tail(a: Array, b: Array, x: Array, found: Array) -> Array:
+    """What was found, or where x**a y**b leaves the range of floats and the quotient by the beta
+    function does not, DLMF 8.17.8 in logarithms: a factor times the sum of (a+b)_n / (a+1)_n x**n,
+    whose ratios are below 1 so far in the tail."""
+    if not (found < _TINY).any():
+        return found
+    power = a * np.log(x) + b * np.log1p(-x)
+    low = (power < _LOW) & (found < _TINY) & (x > 0) & np.isfinite(power)
+    low &= (a > 0) & (b > 0) & (x * (a + b) < 0.95 * (a + 1))
+    if not low.any():
+        return found
+    a, b, x = (np.broadcast_to(v, low.shape)[low] for v in (a, b, x))
+    term, total, n = np.ones_like(x), np.ones_like(x), 0
+    while n < 2000 and (term > 1e-17 * total).any():
+        term = term * (x * (a + b + n) / (a + 1 + n))
+        total = total + term
+        n += 1
+    factor = power[low] - np.log(a) - betaln_meaning(a, b)
+    replaced = np.array(found)
+    replaced[low] = np.exp(factor + np.log(total))
+    return replaced
+
+
 def _betainc(a: Array, b: Array, x: Array, in_a: int, in_b: int) -> Array:
     from scipy import special
 
     if not in_a and not in_b:
-        found: Array = special.betainc(a, b, x)
+        found: Array = _tail(a, b, x, special.betainc(a, b, x))
         return found
     a, b, x = np.broadcast_arrays(a, b, x)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & np.isfinite(a) & np.isfinite(b)
@@ -311,7 +338,7 @@ def betainc(a: Operand, b: Operand, x: Operand, *, in_a: int = 0, in_b: int = 0)
 def _betaincc(a: Array, b: Array, x: Array) -> Array:
     from scipy import special
 
-    found: Array = special.betaincc(a, b, x)
+    found: Array = _tail(b, a, 1 - x, special.betaincc(a, b, x))
     return found
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -272,3 +273,31 @@ def test_infinite_elements_share_the_slope_of_a_weighted_sum_by_their_weights() 
     )
     np.testing.assert_allclose(found[2][:2], [[0.0, 0.5, 0.0], [0.25, 0.25, 0.0]], rtol=1e-15)
     np.testing.assert_allclose(found[3], np.ones(4), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "x"),
+    [
+        (203.8179213228221, 35.44072972586346, 0.02515689082479177),
+        (203.8, 35.44, 0.026),
+        (203.8, 35.44, 0.0279),
+        (150.0, 150.0, 0.004),
+        (20.0, 1e4, 1e-18),
+        (900.0, 2.0, 0.4),
+    ],
+)
+def test_tails_of_the_incomplete_beta_function(a: float, b: float, x: float) -> None:
+    # x**a is no float any more, or a subnormal one, where its quotient by beta(a, b) is one.
+    with sad.Graph() as graph:
+        operands = [sad.placeholder("float64", ()) for _ in range(3)]
+        left = sad.special.betainc(*operands)
+        right = sad.special.betaincc(operands[1], operands[0], 1 - operands[2])
+    feeds = dict(zip(operands, (a, b, x), strict=True))
+    found, mirrored = sad.Session(graph).run([left, right], feeds)
+    with mpmath.workdps(40):
+        exact = float(mpmath.betainc(a, b, 0, x, regularized=True))
+        exact_mirrored = float(mpmath.betainc(a, b, 0, 1 - (1 - x), regularized=True))
+    # Relative conditions are about a in x, of which 1 - (1 - x) has lost digits.
+    assert found == pytest.approx(exact, rel=1e-13 * max(a, 10), abs=0)
+    if 1 - (1 - x) > 0:
+        assert mirrored == pytest.approx(exact_mirrored, rel=1e-13 * max(a, 10), abs=0)
