@@ -338,7 +338,7 @@ def betainc(a: Operand, b: Operand, x: Operand, *, in_a: int = 0, in_b: int = 0)
 def _betaincc(a: Array, b: Array, x: Array) -> Array:
     from scipy import special
 
-    found: Array = _tail(b, a, 1 - x, special.betaincc(a, b, x))
+    found: Array = special.betaincc(a, b, x)
     return found
 
 
