@@ -151,10 +151,14 @@ class Kernel(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """Launches in order, and the bytes of the scratch that they share."""
+    """Launches in order, and the bytes of the scratch that they share.
+
+    algorithm: how it is computed, in words for people; empty where there is one way only.
+    """
 
     kernels: tuple[Kernel, ...]
     scratch: tuple[int, ...] = ()
+    algorithm: str = ""
 
 
 def together(kernels: Iterable[Kernel]) -> tuple[str, list[str]]:
