@@ -2,7 +2,8 @@
 
 Axes are ascending and counted from the front.  The half floats accumulate in float32; integer
 sums and products stay in their dtype and wrap.  The operand is made contiguous first, so that
-the order of summation is a function of the shape alone.
+the order of summation is a function of the shape alone; sums over leading axes go by blocks of
+rows (`blocks`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..op import OPS, Ints, Operand, SymbolicShape, constant, op
 from ..shapes import product, shape_text
 from ..types import BOOL, FLOATING, INT64, NUMERIC, REAL, Array, TensorType
 from .arithmetic import multiply_no_nan
+from .blocks import sum_over, summed_axes
 from .checks import check_axes, check_broadcast, check_kind, check_shape
 from .pointwise import pushed, scaled, select, wide
 from .scan import cumulative_prod, shifted
@@ -53,18 +55,17 @@ def _contiguous(function: Callable[..., Any], **more: Any) -> Callable[..., Arra
     return meaning
 
 
-def _fixed_dtype(function: Callable[..., Any]) -> Callable[..., Array]:
-    def meaning(x: Array, *, axis: Ints, keepdims: bool) -> Array:
-        if not axis:
-            # NumPy would add to 0, and so lose the sign of -0.
-            return x
-        x = np.asarray(x, order="C")
-        return np.asarray(function(x, axis=axis, keepdims=keepdims, dtype=x.dtype))
-
-    return meaning
-
-
 # ------------------------------------------------------------------ sums and products
+
+
+def _sum(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+    # Over no axes NumPy would add to 0, and so lose the sign of -0.
+    return sum_over(np.asarray(x, order="C"), axis, keepdims) if axis else x
+
+
+def _prod(x: Array, *, axis: Ints, keepdims: bool) -> Array:
+    x = np.asarray(x, order="C")
+    return np.asarray(np.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)) if axis else x
 
 
 def _grad_sum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[Any]:
@@ -72,7 +73,7 @@ def _grad_sum(x: Any, out: Any, g: Any, *, axis: Ints, keepdims: bool) -> tuple[
 
 
 @op(
-    numpy=_fixed_dtype(np.sum),
+    numpy=_sum,
     grad=_grad_sum,
     jvp="linear",
     batch=one_axis_on("sum"),
@@ -116,7 +117,7 @@ def _jvp_prod(x: Any, out: Any, tangents: Any, *, axis: Ints, keepdims: bool) ->
 
 
 @op(
-    numpy=_fixed_dtype(np.prod),
+    numpy=_prod,
     grad=_grad_prod,
     jvp=_jvp_prod,
     batch=one_axis_on("prod"),
@@ -275,13 +276,10 @@ def logsumexp(x: Operand, *, axis: Ints, keepdims: bool) -> TensorType:
 
 
 def _sum_to(x: Array, *, shape: tuple[int, ...]) -> Array:
-    lead = x.ndim - len(shape)
-    spread = tuple(lead + a for a, s in enumerate(shape) if s == 1 != x.shape[lead + a])
-    axis = (*range(lead), *spread)
+    axis = summed_axes(x.shape, shape)
     if not axis:
         return x
-    x = np.asarray(x, order="C")
-    return np.reshape(np.sum(x, axis=axis, dtype=x.dtype), shape)
+    return np.reshape(sum_over(np.asarray(x, order="C"), axis, False), shape)
 
 
 def _batch_sum_to(x: Any, batched: Sequence[bool], *, shape: Shape) -> Any:

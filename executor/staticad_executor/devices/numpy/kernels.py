@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.op import OPS
+from staticad_schema.ops.blocks import Blocks, blocks, leading_sum, summed_axes
 from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into, turns
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
@@ -170,9 +171,10 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
         if not axis:
             return copy_kernel()
         dtype = operands[0].dtype if fixed else None
-        reduce: Any = ufunc.reduce
-
         shape = operands[0].shape
+        if ufunc is np.add and (parts := blocks(shape, axis)) is not None:
+            return _in_blocks(parts)
+        reduce: Any = ufunc.reduce
         kept = itertools.accumulate((a not in axis for a in range(len(shape))), initial=0)
         places = range(len(shape)) if keepdims else list(kept)
         cut = cut_reduction(shape, axis, places)
@@ -187,6 +189,11 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
         return Kernel(run, True, ufunc.__name__ + ".reduce", cut=cut)
 
     return make
+
+
+def _in_blocks(parts: Blocks) -> Kernel:
+    algorithm = f"sums of {parts.count} blocks"
+    return Kernel(partial(leading_sum, parts=parts), True, algorithm, has_parts=True)
 
 
 # Of fewer rows an index of them costs more than it saves.
@@ -206,11 +213,11 @@ def _truth(ufunc: np.ufunc) -> Maker:
 
 def _sum_to(attributes: Mapping[str, Any], operands: Any, outputs: Any) -> Made:
     have, want = operands[0].shape, outputs[0].shape
-    lead = len(have) - len(want)
-    spread = [lead + a for a, size in enumerate(want) if size == 1 != have[lead + a]]
-    axis, dtype = (*range(lead), *spread), operands[0].dtype
+    lead, axis, dtype = len(have) - len(want), summed_axes(have, want), operands[0].dtype
     if not axis:
         return copy_kernel()
+    if (parts := blocks(have, axis)) is not None:
+        return _in_blocks(parts)
     reduce: Any = np.add.reduce
     padding = (None,) * lead
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from staticad_schema.op import OPS
 from staticad_schema.ops import pools
+from staticad_schema.ops.blocks import blocks, summed_axes
 from staticad_schema.ops.columns import BLOCK
 from staticad_schema.ops.contract import turns
 from staticad_schema.ops.correlation import conv_way, weights_way
@@ -129,6 +130,13 @@ def _product_with_transpose(
     return nbytes(outputs[0]) if turns(rows, count(b)) else 0
 
 
+def _sums_of_blocks(attributes: Mapping[str, Any], operands: Types, outputs: Types) -> float:
+    shape: Any = operands[0].shape
+    want: Any = attributes.get("shape")
+    parts = blocks(shape, attributes["axis"] if want is None else summed_axes(shape, want))
+    return 0 if parts is None else parts.count * parts.width * operands[0].dtype.itemsize
+
+
 _KERNELS: dict[str, Estimate] = {
     "conv": _convolution,
     "conv_input": _convolution_input,
@@ -139,6 +147,8 @@ _KERNELS: dict[str, Estimate] = {
     "normalize": _of_first(1),
     "max_pool": _maps(16),
     "scatter_add": _added_rows,
+    "sum": _sums_of_blocks,
+    "sum_to": _sums_of_blocks,
     "unpool": _maps(32),
     "window_sum": _maps(64),
     "window_spread": _maps(64),
