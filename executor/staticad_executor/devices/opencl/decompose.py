@@ -15,11 +15,15 @@ import numpy as np
 from staticad_schema.op import OPS
 from staticad_schema.types import WIDENED, DType, TensorType
 
+from .expansions import NUMBER, expands, expansion
 from .region import Region, Step, shape_of
 
-NUMBER, SCALE = "number", "power_of_two"
-"""Steps that only regions have: a number of an attribute; what to multiply with, so that the
-largest element is near 1, where its square would leave the range, else 1."""
+SCALE = "power_of_two"
+"""A step that only regions have: what to multiply with, so that the largest element is near 1,
+where its square would leave the range, else 1."""
+
+PASSED = frozenset({"identity", "after", "hold", "recompute_start", "recompute_end"})
+"""Ops whose results are operands."""
 
 Value = int
 
@@ -53,21 +57,48 @@ class Writer:
     def scalar(self, like: Value) -> TensorType:
         return TensorType(self.types[like].dtype, ())
 
+    def largest(self, x: Value, axis: tuple[int, ...]) -> Value:
+        """The largest element along axes, which stay; of none of them, what is below all."""
+        type_ = self.types[x]
+        kept = tuple(1 if a in axis else n for a, n in enumerate(shape_of(type_)))
+        if math.prod(shape_of(type_)[a] for a in axis):
+            return self.add("max", x, axis=axis, keepdims=True)
+        return self.append(Step(NUMBER, {"value": -math.inf}, (), (type_.with_shape(kept),)))
+
     def scale(self, largest: Value, small: bool) -> Value:
         attributes = {"small": small}
         return self.append(Step(SCALE, attributes, (largest,), (self.types[largest],)))
+
+    def expand(self, step: Step, given: tuple[Value, ...]) -> list[Value]:
+        """The outputs of a step that is written in others."""
+        made = expansion(step.op, step.attributes, [self.types[v] for v in given])
+        values = list(given)
+        for part in made.steps:
+            inputs = tuple(values[v] for v in part.inputs)
+            if part.op in OPS and expands(part.op):
+                values += self.expand(part, inputs)
+            else:
+                first = self.append(part._replace(inputs=inputs))
+                values += range(first, first + len(part.types))
+        return [values[v] for v in made.outputs]
 
     def cast(self, x: Value, dtype: DType) -> Value:
         return x if self.types[x].dtype == dtype else self.add("cast", x, dtype=dtype)
 
 
 def decomposed(region: Region) -> Region:
-    """The same region with the ops of this module in other steps."""
-    if not any(step.op in DECOMPOSED for step in region.steps):
+    """The same region with the ops of this module, and those that expand, in other steps."""
+    if not any(step.op in DECOMPOSED or _simpler(step.op) for step in region.steps):
         return region
     writer = Writer(region)
     for step in region.steps:
         given = tuple(writer.values[v] for v in step.inputs)
+        if step.op in PASSED:
+            writer.values += given[passed(step.op)]
+            continue
+        if _simpler(step.op):
+            writer.values += writer.expand(step, given)
+            continue
         rule = DECOMPOSED.get(step.op)
         if rule is None:
             first = writer.append(step._replace(inputs=given))
@@ -84,8 +115,19 @@ def decomposed(region: Region) -> Region:
     return Region(region.operands, steps, outputs, region.sources, region.goals)
 
 
+def passed(op: str) -> slice:
+    """Which operands the results are, of an op that only passes them on."""
+    if op == "recompute_start":
+        return slice(None)
+    return slice(1, None) if op == "recompute_end" else slice(1)
+
+
+def _simpler(op: str) -> bool:
+    return op in PASSED or (op in OPS and expands(op))
+
+
 def _shifted(w: Writer, x: Value, axis: int) -> Value:
-    return w.add("subtract", x, w.add("max", x, axis=(axis,), keepdims=True))
+    return w.add("subtract", x, w.largest(x, (axis,)))
 
 
 def _softmax(w: Writer, x: Value, *, axis: int) -> tuple[Value]:
@@ -115,7 +157,7 @@ def _reduced(w: Writer, value: Value, x: Value, axis: tuple[int, ...], keepdims:
 
 
 def _logsumexp(w: Writer, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> tuple[Value]:
-    top = w.add("max", x, axis=axis, keepdims=True)
+    top = w.largest(x, axis)
     top = w.add("where", w.add("isfinite", top), top, w.number(0.0, x))
     powers = w.add("exp", w.add("subtract", x, top))
     whole = w.add("log", w.add("sum", powers, axis=axis, keepdims=True))
@@ -138,7 +180,7 @@ def _cross_entropy(w: Writer, x: Value, labels: Value, *, axis: int) -> tuple[Va
 def _normalize(
     w: Writer, x: Value, *, axis: tuple[int, ...], epsilon: float, center: bool
 ) -> tuple[Value, Value]:
-    largest = w.add("max", w.add("abs", x), axis=axis, keepdims=True)
+    largest = w.largest(w.add("abs", x), axis)
     scale = w.scale(largest, epsilon == 0)
     count = w.number(math.prod(shape_of(w.types[x])[a] for a in axis), x)
     near = w.add("multiply", x, scale)
@@ -152,12 +194,29 @@ def _normalize(
 
 
 def _norm(w: Writer, x: Value, *, axis: tuple[int, ...], keepdims: bool) -> tuple[Value]:
-    largest = w.add("max", w.add("abs", x), axis=axis, keepdims=True)
+    largest = w.largest(w.add("abs", x), axis)
     scale = w.scale(largest, True)
     near = w.add("multiply", x, scale)
     total = w.add("sum", w.add("square", near), axis=axis, keepdims=True)
     found = w.add("divide", w.add("sqrt", total), scale)
     return (_reduced(w, found, x, axis, keepdims),)
+
+
+def _norm_direction(w: Writer, x: Value, length: Value, *, axis: tuple[int, ...]) -> tuple[Value]:
+    zero, infinity = w.number(0.0, x), w.number(math.inf, x)
+    largest = w.largest(w.add("abs", x), axis)
+    near = w.add("multiply", x, w.scale(largest, True))
+    # Infinite elements share the direction alike, and others have no part in it.
+    one = w.add("where", w.add("isinf", x), w.number(1.0, x), zero)
+    endless = w.add("equal", largest, infinity)
+    near = w.add("where", endless, w.add("copysign", one, x), near)
+    total = w.add("sum", w.add("square", near), axis=axis, keepdims=True)
+    own = w.add("sqrt", total)
+    far = w.add("where", w.add("equal", own, zero), own, w.add("divide", near, own))
+    tiny = w.number(float(np.finfo(w.types[x].dtype).tiny), x)
+    normal, finite = w.add("less_equal", tiny, length), w.add("less", length, infinity)
+    usual = w.add("logical_and", normal, finite)
+    return (w.add("where", usual, w.add("divide", x, length), far),)
 
 
 def _sum_to(w: Writer, x: Value, *, shape: tuple[int, ...]) -> tuple[Value]:
@@ -178,5 +237,6 @@ DECOMPOSED: dict[str, Callable[..., tuple[Value, ...]]] = {
     "cross_entropy": _cross_entropy,
     "normalize": _normalize,
     "norm": _norm,
+    "norm_direction": _norm_direction,
     "sum_to": _sum_to,
 }

@@ -62,10 +62,14 @@ def is_flat(region: Region) -> bool:
 
 def straight(region: Region) -> bool:
     """Whether the last axis of each value is the last one of all that it is computed from."""
-    return all(
-        s.op in RENAMED or s.op in _ALONG or (s.op in OPS and OPS[s.op].elementwise)
-        for s in region.steps
-    )
+    return all(map(keeps_last, region.steps))
+
+
+def keeps_last(step: Step) -> bool:
+    """Whether the last axis of a step's value is the last one of what it is computed from."""
+    definition = OPS.get(step.op)
+    known = step.op in RENAMED or step.op in _ALONG
+    return known or (definition is not None and definition.elementwise)
 
 
 def computed_dtypes(region: Region) -> frozenset[DType]:
@@ -81,7 +85,12 @@ def computed_dtypes(region: Region) -> frozenset[DType]:
 
 def collapsed(region: Region, shape: Shape) -> Region:
     """The same over as few axes as its operands allow, at least one; operands of full rank."""
-    strides = [aligned_strides(o, shape) for o in region.operands]
+    read = {v for step in region.steps for v in step.inputs} | {*region.outputs}
+    # What only orders steps is of any shape.
+    strides = [
+        aligned_strides(o, shape) if k in read else (0,) * len(shape)
+        for k, o in enumerate(region.operands)
+    ]
     if any(s.op == "random_bits" for s in region.steps):
         strides.append(row_major(shape))
     groups: list[list[int]] = []

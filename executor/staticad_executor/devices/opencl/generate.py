@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from staticad_schema.types import DType
 
@@ -18,7 +19,7 @@ from .code import Var
 from .combine import PLACES, REDUCTIONS, begin, result, take
 from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
-from .region import Operand, Pointer, Recipe, Region, Shape, Step, shape_of
+from .region import Kernel, Operand, Pointer, Recipe, Region, Shape, Step, shape_of
 from .rows import Rows
 from .scans import SCANS, scan
 from .split import Split, axes_of, levels
@@ -32,15 +33,14 @@ _PARTS = 64
 def generate(region: Region, target: Target, name: str = "region") -> Recipe:
     """The kernels of a region.
 
-    Raises ValueError for a region that is not one: outputs of several shapes that no reduction
-    connects, reductions of several shapes or along axes that do not go together.
+    Raises ValueError for a region that is not one: reductions of several shapes or along axes that
+    do not go together.
     """
     region = pruned(decomposed(region))
     if region.steps and region.steps[-1].op in SCANS:
         return scan(region, target, name)
     if not any(step.op in REDUCTIONS for step in region.steps):
-        return elementwise(region, target, name)
-    original = region
+        return _apart(region, target, name)
     original = region
     region, split = split_of(region, target)
     rows = Rows(region, target, split)
@@ -61,6 +61,20 @@ def generate(region: Region, target: Target, name: str = "region") -> Recipe:
             raise ValueError("reductions of what was reduced across rows are another region")
         kernels += recipe.kernels
     return Recipe(tuple(kernels), sizes)
+
+
+def _apart(region: Region, target: Target, name: str) -> Recipe:
+    """A kernel for the outputs of each shape."""
+    groups = _by_shape(region, [*range(len(region.outputs))])
+    if len(groups) == 1:
+        return elementwise(region, target, name)
+    kernels: list[Kernel] = []
+    for number, group in enumerate(groups):
+        outputs = tuple(region.outputs[k] for k in group)
+        goals = tuple(region.goal(k) for k in group)
+        part = pruned(replace(region, outputs=outputs, goals=goals))
+        kernels += elementwise(part, target, f"{name}_{number}").kernels
+    return Recipe(tuple(kernels))
 
 
 def pruned(region: Region) -> Region:
@@ -122,6 +136,9 @@ def split_of(region: Region, target: Target) -> tuple[Region, Split]:
     gone = every[len(columns) :] if columns is not None else rows or ()
     kept = every[: len(every) - len(gone)]
     partial = {v: "column" for v, a in axes.items() if a == columns} | dict.fromkeys(whole, "whole")
+    if len(partly) == 1 and not whole and columns is not None and _waits(region, partial):
+        # Sums over rows that need each other: down one column after the other.
+        return region, Split(shape, every[len(columns) :], columns)
     _check(region, partial)
     split = Split(shape, kept, gone, partial)
     if not partial and split.rows < 2 * target.units and split.length >= _LONG:
@@ -179,13 +196,16 @@ def _places(region: Region, partial: Mapping[int, str]) -> bool:
     return any(s is not None and s.op in PLACES for s in steps)
 
 
-def _check(region: Region, partial: Mapping[int, str]) -> None:
+def _waits(region: Region, partial: Mapping[int, str]) -> bool:
+    """Whether one of the reductions needs one across rows, or says where."""
     found = levels(region, partial)
-    for v in partial:
-        step = region.step_of(v)
-        assert step is not None
-        if step.op in PLACES or found[step.inputs[0]] < 0:
-            raise ValueError(f"{step.op} across rows is a region of its own")
+    steps = [region.step_of(v) for v in partial]
+    return _places(region, partial) or any(s and found[s.inputs[0]] < 0 for s in steps)
+
+
+def _check(region: Region, partial: Mapping[int, str]) -> None:
+    if _waits(region, partial):
+        raise ValueError("reductions that need those across rows are a region of their own")
 
 
 def _by_shape(region: Region, outputs: list[int]) -> list[list[int]]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from staticad_schema.op import OPS
-from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT64, KINDS, WIDENED, TensorType
+from staticad_schema.types import KINDS, TensorType
 
 from .body import PLACED, RENAMED
 from .combine import REDUCTIONS
-from .decompose import DECOMPOSED
+from .decompose import DECOMPOSED, PASSED
+from .expansions import NUMBER, expands, expansion
 from .scans import SCANS
 from .target import Target
 
@@ -37,20 +38,32 @@ def why_not(
     for type_ in (*inputs, *outputs):
         if not target.holds(type_.dtype):
             return f"the device does not compute with {type_.dtype.name}"
-    if op == "cast":
-        # By way of float32 it would be rounded twice.
-        twice = inputs[0].dtype == FLOAT64 and outputs[0].dtype in (FLOAT16, BFLOAT16)
-        return "float64 to a half float is rounded once" if twice else None
-    definition = OPS[op]
-    if op in RENAMED or op in PLACED or op in REDUCTIONS:
+    if op in RENAMED or op in PASSED or op in PLACED or op in REDUCTIONS:
         return None
     if op in DECOMPOSED or op in SCANS:
         return None
+    definition = OPS[op]
+    if expands(op):
+        return _within(op, attributes, inputs, target)
     if not definition.elementwise:
         return "it is not elementwise"
     kind = KINDS[inputs[-1].dtype]
     if definition.expression(kind) is None and op != "pow":
         return f"it has no expression for {kind}"
-    if op == "nextafter" and inputs[0].dtype in WIDENED:
-        return "the neighbour of a half float is not that of a float32"
+    return None
+
+
+def _within(
+    op: str, attributes: Mapping[str, Any], inputs: Sequence[TensorType], target: Target
+) -> str | None:
+    """Why one of the steps in which an op is written is no step of a region."""
+    made = expansion(op, attributes, inputs)
+    types = list(inputs)
+    for step in made.steps:
+        if step.op != NUMBER:
+            given = [types[v] for v in step.inputs]
+            why = why_not(step.op, step.attributes, given, step.types, target)
+            if why is not None:
+                return f"{step.op} within it: {why}"
+        types += step.types
     return None

@@ -27,7 +27,7 @@ from .combine import (
     result,
     take,
 )
-from .elementwise import computed_dtypes, largest, no_vector
+from .elementwise import computed_dtypes, keeps_last, largest, no_vector
 from .memory import load, store
 from .places import unravelled
 from .region import Kernel, Pointer, Region, Shape, Step, shape_of
@@ -54,7 +54,8 @@ class Rows:
         long = [a for a in split.gone if split.shape[a] != 1]
         # Whether a row's elements are counted along the last axis.
         self.straight = long in ([last], []) and split.gone[-1:] == (last,)
-        lanes = target.lanes(computed_dtypes(region)) if self.straight else 1
+        vectors = self.straight and not self._turns()
+        lanes = target.lanes(computed_dtypes(region)) if vectors else 1
         while lanes > 1 and lanes > split.length:
             lanes //= 2
         if any(no_vector(region, s, lanes) or s.op in PLACES for s in region.steps):
@@ -70,6 +71,22 @@ class Rows:
         self.memories: dict[tuple[int, DType], str] = {}
         self.kept: dict[int, str] = {}
         self.n = self.signature.number("length", split.length)
+
+    def _turns(self) -> bool:
+        """Whether a value along a row is read at another place of its last axis."""
+        waiting = [v for v in self.region.outputs if self._full(v)]
+        waiting += [s.inputs[0] for s in self.region.steps if s.op in REDUCTIONS]
+        seen: set[int] = set()
+        while waiting:
+            v = waiting.pop()
+            step, shape = self.region.step_of(v), shape_of(self.region.types[v])
+            if v in seen or step is None or step.op in REDUCTIONS or shape[-1:] in ((), (1,)):
+                continue
+            seen.add(v)
+            if not keeps_last(step):
+                return True
+            waiting += step.inputs
+        return False
 
     def _group(self) -> int:
         if not self.target.many_items or self.target.alone:

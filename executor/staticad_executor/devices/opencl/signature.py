@@ -75,7 +75,7 @@ class Signature:
     def local(self, name: str, kind: str, count: int, size: int) -> str:
         """The name of local memory of so many elements."""
         self.parameters.append(f"__local {kind} *{name}")
-        self.arguments.append(LocalBytes(count * size))
+        self.arguments.append(LocalBytes(max(1, count) * size))
         return name
 
     def kernel(

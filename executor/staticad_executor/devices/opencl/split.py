@@ -41,7 +41,7 @@ class Split(NamedTuple):
 def axes_of(step: Step) -> tuple[int, ...]:
     """The axes that a step reduces."""
     axis = step.attributes["axis"]
-    return (axis,) if isinstance(axis, int) else tuple(axis)
+    return (axis,) if isinstance(axis, int) else tuple(sorted(axis))
 
 
 def made(region: Region, value: int) -> Step:
