@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from staticad_schema.op import OPS
 from staticad_schema.ops.blocks import BLOCK, Blocks, block_sums, blocks, leading_sum, total
 from staticad_schema.types import Array, TensorType
 
+SUM: Any = OPS["sum"].numpy
+SUM_TO: Any = OPS["sum_to"].numpy
 LEADING = [
     ((4096, 16), (0,)), ((8192, 33), (0,)), ((3, 1, 4099, 7), (0, 1, 2)), ((40, 3000), (0,)),
     ((64, 5, 7, 64), (0, 2, 3)), ((9, 2, 90, 90), (0, 2, 3)), ((100, 8192), (0,)),
@@ -48,7 +51,7 @@ def divided(shape: tuple[int, ...], axis: tuple[int, ...]) -> Blocks:
 def test_what_numpy_sums(shape: tuple[int, ...], axis: tuple[int, ...]) -> None:
     assert blocks(shape, axis) is None
     x = values(2, shape, "float32")
-    found = OPS["sum"].numpy(x, axis=axis, keepdims=False)
+    found = SUM(x, axis=axis, keepdims=False)
     want = np.sum(x, axis=axis) if axis else x
     assert found.tobytes() == want.tobytes()
     assert found.shape == want.shape
@@ -63,7 +66,7 @@ def test_blocks_summed_in_any_company(
     assert parts.rows * math.prod(parts.row) == math.prod(shape)
     for seed in (0, 1):
         x = values(seed, shape, dtype)
-        whole = OPS["sum"].numpy(x, axis=axis, keepdims=False)
+        whole = SUM(x, axis=axis, keepdims=False)
         rows = x.reshape(parts.rows, *parts.row)
         for at_once in (1, 2, 3, parts.count):
             sums = np.empty((parts.count, parts.width), dtype)
@@ -76,7 +79,7 @@ def test_blocks_summed_in_any_company(
         out = np.empty_like(whole)
         leading_sum(x, out, parts, lambda work, count: work(iter(reversed(range(count)))))
         assert out.tobytes() == whole.tobytes()
-        kept = OPS["sum"].numpy(np.asfortranarray(x), axis=axis, keepdims=True)
+        kept = SUM(np.asfortranarray(x), axis=axis, keepdims=True)
         assert kept.tobytes() == whole.tobytes()
         assert kept.shape == np.sum(x, axis=axis, keepdims=True).shape
 
@@ -85,7 +88,7 @@ def test_blocks_summed_in_any_company(
 def test_errors_are_those_of_fewer_additions(shape: tuple[int, ...], axis: tuple[int, ...]) -> None:
     parts = divided(shape, axis)
     x = values(2, shape, "float32")
-    found = OPS["sum"].numpy(x, axis=axis, keepdims=False)
+    found = SUM(x, axis=axis, keepdims=False)
     wide = np.sum(x.astype(np.float64), axis=axis)
     size = np.sum(np.abs(x.astype(np.float64)), axis=axis)
     inner = math.prod([parts.row[a] for a in parts.axes])
@@ -100,7 +103,7 @@ def test_any_shape(first: int, second: int, third: int, gone: int) -> None:
     axis = tuple(a for a in range(3) if (gone + 1) >> a & 1)
     parts = blocks(shape, axis)
     x = np.ones(shape, np.int64)
-    found = OPS["sum"].numpy(x, axis=axis, keepdims=False)
+    found = SUM(x, axis=axis, keepdims=False)
     assert np.array_equal(found, np.sum(x, axis=axis))
     if parts is not None:
         rest = math.prod(parts.row)
@@ -115,12 +118,12 @@ def test_halves_are_summed_in_single_precision(dtype: str) -> None:
     definition, attributes = OPS["sum"], {"axis": (0,), "keepdims": False}
     types = definition.output_types([TensorType(x.dtype, x.shape)], attributes)
     (found,) = evaluate(definition, [x], attributes, types)
-    wide = definition.numpy(x.astype(np.float32), **attributes)
+    wide = SUM(x.astype(np.float32), **attributes)
     assert found.tobytes() == wide.astype(x.dtype).tobytes()
 
 
 def test_sum_to_is_the_sum_over_its_axes() -> None:
     x = values(1, (40, 50, 1, 30), "float32")
-    whole = OPS["sum"].numpy(x, axis=(0, 1), keepdims=False)
+    whole = SUM(x, axis=(0, 1), keepdims=False)
     for shape in ((1, 1, 1, 30), (1, 1, 30), (1, 30), (30,)):
-        assert OPS["sum_to"].numpy(x, shape=shape).tobytes() == whole.tobytes()
+        assert SUM_TO(x, shape=shape).tobytes() == whole.tobytes()
