@@ -19,6 +19,51 @@ float@ to_half@(const float@ x) {
 }
 """
 
+# Towards 0, and the last bit set where that changes x: what this is rounded to, with at least two
+# bits fewer, is what x is rounded to.
+TO_ODD = """
+float@ to_odd@(const double@ x) {
+  const float@ near = convert_float@(x);
+  const double@ back = convert_double@(near);
+  uint@ bits = as_uint@(near);
+  bits = select(bits, bits - 1U, convert_int@(fabs(back) > fabs(x)));
+  return as_float@(select(bits, bits | 1U, convert_int@(back != x)));
+}
+"""
+
+_NEXT = """
+float@ next_NAME@(const float@ x, const float@ y) {
+  const float@ zero = (float@)(0.0f), size = fabs(x);
+  const uint@ bits = as_uint@(size);
+  float@ more = as_float@(bits + STEPU), less = as_float@(bits - STEPU);
+  EDGES
+  const int@ outward = ((x > zero) & (y > x)) | ((x < zero) & (y < x));
+  float@ near = copysign(select(less, more, outward), x);
+  near = select(near, copysign((float@)(LEAST), y), x == zero);
+  near = select(near, x, x == y);
+  return select(near, x + y, (x != x) | (y != y));
+}
+"""
+# Below its normal numbers the step of a half float is always the same, above them is infinity.
+_HALF_EDGES = """more = select(more, size + 0x1p-24f, size < (float@)(0x1p-14f));
+  more = select(more, (float@)(INFINITY), more > (float@)(65504.0f));
+  less = select(less, size - 0x1p-24f, size <= (float@)(0x1p-14f));
+  less = select(less, (float@)(65504.0f), size > (float@)(65504.0f));"""
+
+
+def _next(name: str, step: str, least: str, edges: str) -> str:
+    text = _NEXT.replace("NAME", name).replace("STEP", step).replace("LEAST", least)
+    return text.replace("  EDGES\n", f"  {edges}\n" if edges else "")
+
+
+# The neighbours of half floats, which registers hold as float32.
+NEXT = MappingProxyType(
+    {
+        "float16": _next("float16", "0x2000", "0x1p-24f", _HALF_EDGES),
+        "bfloat16": _next("bfloat16", "0x10000", "0x1p-133f", ""),
+    }
+)
+
 # Nearest even of the 8 bits of a bfloat16; a NaN stays one.
 ROUND_BFLOAT = """
 float@ to_bfloat@(const float@ x) {

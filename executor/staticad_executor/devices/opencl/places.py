@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from staticad_schema.types import FLOAT64, INT64, UINT64, DType
+from staticad_schema.types import FLOAT64, INT64, KINDS, UINT64, DType
 
 from .body import PLACED, Body, Index
 from .code import Var
@@ -291,6 +291,42 @@ def _size_of(body: Body, number: int, step: Step, index: Index) -> Var:
     return cast(body.code, body.code.named(f"(long){name}", INT64), step.types[0].dtype)
 
 
+def _shape_of(body: Body, number: int, step: Step, index: Index) -> Var:
+    code = body.code
+    text = "0L"
+    for axis, size in enumerate(shape_of(body.region.types[step.inputs[0]])):
+        n = body.signature.number((number, "of", axis), size)
+        text = f"{index[0]} == {axis} ? (long){n} : {text}"
+    return cast(code, code.named(text, INT64), step.types[0].dtype)
+
+
+def _searchsorted(body: Body, number: int, step: Step, index: Index) -> Var:
+    """Bisection; NaN is behind all numbers."""
+    code, kind = body.code, body.signature.index_type
+    ordered, values = step.inputs
+    *lead, size = shape_of(body.region.types[ordered])
+    wanted = body.value(values, index)
+    low, high = code.fresh("low"), code.fresh("high")
+    n = body.signature.number((number, "size"), size)
+    code.line(f"{kind} {low} = 0, {high} = {n};")
+    with code.block(f"while ({low} < {high})"):
+        middle = code.index(f"{low} + ({high} - {low}) / 2", kind)
+        row = tuple("0" if n == 1 else t for n, t in zip(lead, index[: len(lead)], strict=True))
+        found = body.value(ordered, (*row, middle))
+        if step.attributes["right"]:
+            later = f"!({_before(wanted, found)})"
+        else:
+            later = _before(found, wanted)
+        code.line(f"if ({later}) {low} = {middle} + 1; else {high} = {middle};")
+    return cast(code, code.named(f"(long){low}", INT64), step.types[0].dtype)
+
+
+def _before(x: Var, y: Var) -> str:
+    test = f"{x.text} < {y.text}"
+    nan = f" || ({x.text} == {x.text} && {y.text} != {y.text})"
+    return test + nan if KINDS[x.dtype] == "float" else test
+
+
 def _number(body: Body, number: int, step: Step, index: Index) -> Var:
     return rounded(body.code, constant(step.attributes["value"], step.types[0].dtype))
 
@@ -318,5 +354,6 @@ PLACED.update(
     number=_number, power_of_two=_power_of_two,
     reshape=_reshape, permute_dims=_permute_dims, flip=_flip, slice=_slice, iota=_iota, pad=_pad,
     concat=_concat, slice_set=_slice_set, place=_place, gather=_gather, take=_take,
-    take_along_axis=_take_along_axis, one_hot=_one_hot, size_of=_size_of,
+    take_along_axis=_take_along_axis, one_hot=_one_hot, size_of=_size_of, shape_of=_shape_of,
+    searchsorted=_searchsorted,
 )  # fmt: skip

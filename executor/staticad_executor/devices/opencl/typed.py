@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from staticad_schema.types import BOOL, FLOAT16, FLOAT32, KINDS, UINT32, UINT64, DType
+from staticad_schema.types import BOOL, FLOAT16, FLOAT32, FLOAT64, KINDS, UINT32, UINT64, DType
 
 from .code import Code, Var
-from .functions import ROUND_BFLOAT, ROUND_HALF, SINE
+from .functions import NEXT, ROUND_BFLOAT, ROUND_HALF, SINE, TO_ODD
 from .parse import Tree
 from .scalars import (
     computed,
@@ -130,6 +130,9 @@ def cast(code: Code, x: Var, dtype: DType) -> Var:
         return choose(code, x, constant(1, dtype), constant(0, dtype))
     if computed(dtype) == computed(x.dtype):
         return rounded(code, Var(x.text, dtype, lanes))
+    if x.dtype == FLOAT64 and dtype == FLOAT16:
+        odd = with_lanes(code, "to_odd", TO_ODD, lanes)
+        return rounded(code, code.named(f"{odd}({x.text})", dtype, lanes))
     text = x.text
     if KINDS[x.dtype] == "float" and KINDS[dtype] in ("int", "uint"):
         if dtype == UINT64:
@@ -280,6 +283,8 @@ class Expression:
             bits = f"(as_{mask_type(dtype, lanes)}({texts[0]}) < 0)"
             narrow = lanes > 1 and computed(dtype).itemsize == 8
             return Var(f"convert_int{lanes}{bits}" if narrow else bits, BOOL, lanes)
+        if name == "nextafter" and is_half(dtype):
+            name = with_lanes(self.code, f"next_{dtype.name}", NEXT[dtype.name], lanes)
         if name in SINE and computed(dtype) == FLOAT32 and self.vector_sine:
             name = with_lanes(self.code, f"vector_{name}", SINE[name], lanes)
         return self.code.named(f"{name}({', '.join(texts)})", dtype, lanes)
