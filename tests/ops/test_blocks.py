@@ -63,18 +63,18 @@ def test_blocks_summed_in_any_company(
     shape: tuple[int, ...], axis: tuple[int, ...], dtype: str
 ) -> None:
     parts = divided(shape, axis)
-    assert parts.rows * math.prod(parts.row) == math.prod(shape)
+    assert parts.rows * math.prod(parts.block.row) == math.prod(shape)
     for seed in (0, 1):
         x = values(seed, shape, dtype)
         whole = SUM(x, axis=axis, keepdims=False)
-        rows = x.reshape(parts.rows, *parts.row)
-        for at_once in (1, 2, 3, parts.count):
-            sums = np.empty((parts.count, parts.width), dtype)
-            for k in range(0, parts.count, at_once):
-                these = rows[k * parts.size : (k + at_once) * parts.size]
-                block_sums(parts, these, sums[k : k + at_once])
+        rows = x.reshape(parts.rows, *parts.block.row)
+        for at_once in (1, 2, 3, parts.number):
+            sums = np.empty((parts.number, parts.block.width), dtype)
+            for k in range(0, parts.number, at_once):
+                these = rows[k * parts.block.size : (k + at_once) * parts.block.size]
+                block_sums(parts.block, these, sums[k : k + at_once])
             out = np.empty_like(whole)
-            total(parts, sums, out)
+            total(parts.block, sums, out)
             assert out.tobytes() == whole.tobytes()
         out = np.empty_like(whole)
         leading_sum(x, out, parts, lambda work, count: work(iter(reversed(range(count)))))
@@ -91,9 +91,14 @@ def test_errors_are_those_of_fewer_additions(shape: tuple[int, ...], axis: tuple
     found = SUM(x, axis=axis, keepdims=False)
     wide = np.sum(x.astype(np.float64), axis=axis)
     size = np.sum(np.abs(x.astype(np.float64)), axis=axis)
-    inner = math.prod([parts.row[a] for a in parts.axes])
+    inner = math.prod([parts.block.row[a] for a in parts.block.axes])
     # Rows in a block, rows side by side, blocks, and what NumPy adds up pairwise in a row.
-    passed = parts.high + math.log2(parts.wide) + parts.count + min(inner, 128 + inner / 128)
+    passed = (
+        parts.block.high
+        + math.log2(parts.block.wide)
+        + parts.number
+        + min(inner, 128 + inner / 128)
+    )
     assert np.all(np.abs(found - wide) <= passed * np.finfo(np.float32).eps / 2 * size)
 
 
@@ -106,10 +111,10 @@ def test_any_shape(first: int, second: int, third: int, gone: int) -> None:
     found = SUM(x, axis=axis, keepdims=False)
     assert np.array_equal(found, np.sum(x, axis=axis))
     if parts is not None:
-        rest = math.prod(parts.row)
-        assert parts.rows % parts.wide == 0
-        assert parts.size * rest <= max(BLOCK, rest)
-        assert parts.width * 2 <= max(parts.size, 2) * rest
+        rest = math.prod(parts.block.row)
+        assert parts.rows % parts.block.wide == 0
+        assert parts.block.size * rest <= max(BLOCK, rest)
+        assert parts.block.width * 2 <= max(parts.block.size, 2) * rest
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

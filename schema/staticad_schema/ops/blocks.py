@@ -37,14 +37,13 @@ _AT_ONCE = 8
 """Blocks that one thread sums by one call."""
 
 
-class Blocks(NamedTuple):
-    """How a sum over leading axes is divided.
+class Block(NamedTuple):
+    """How rows are summed to one.
 
-    rows: how many there are.  row: the shape of one.  axes: those of a row that are summed too.
-    wide: how many rows lie side by side.  high: how many of these wide rows a block has.
+    row: the shape of a row.  axes: those of it that are summed too.  wide: how many rows lie side
+    by side.  high: how many of these wide rows a block has.
     """
 
-    rows: int
     row: tuple[int, ...]
     axes: tuple[int, ...]
     wide: int
@@ -54,11 +53,6 @@ class Blocks(NamedTuple):
     def size(self) -> int:
         """How many rows a block has; the last one may have fewer."""
         return self.wide * self.high
-
-    @property
-    def count(self) -> int:
-        """How many blocks there are."""
-        return -(-self.rows // self.size)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -71,6 +65,18 @@ class Blocks(NamedTuple):
     def width(self) -> int:
         """How many elements the sum of a block has."""
         return math.prod(self.kept)
+
+
+class Blocks(NamedTuple):
+    """How a sum over leading axes is divided: its rows, and a block of them."""
+
+    rows: int
+    block: Block
+
+    @property
+    def number(self) -> int:
+        """How many blocks there are."""
+        return -(-self.rows // self.block.size)
 
 
 @lru_cache(maxsize=4096)
@@ -88,8 +94,8 @@ def blocks(shape: tuple[int, ...], axis: tuple[int, ...]) -> Blocks | None:
     while not axes and 2 * wide * length <= WIDE and rows % (2 * wide) == 0:
         wide *= 2
     high = 1 << max(1, BLOCK // (wide * length)).bit_length() - 1
-    made = Blocks(rows, row, axes, wide, high)
-    return made if made.count > 1 or wide > 1 else None
+    made = Blocks(rows, Block(row, axes, wide, high))
+    return made if made.number > 1 or wide > 1 else None
 
 
 def summed_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]:
@@ -99,15 +105,15 @@ def summed_axes(have: tuple[int, ...], want: tuple[int, ...]) -> tuple[int, ...]
     return (*range(lead), *spread)
 
 
-def block_sums(parts: Blocks, x: Array, out: Array) -> None:
+def block_sums(block: Block, x: Array, out: Array) -> None:
     """The sums of the blocks of x: contiguous rows, all blocks of which are whole but the last
     one of all.  out: (blocks, width)."""
-    inner = parts.row if parts.wide == 1 else (parts.wide * math.prod(parts.row),)
+    inner = block.row if block.wide == 1 else (block.wide * math.prod(block.row),)
     rows = x.reshape(-1, *inner, copy=False)
-    high = parts.high
+    high = block.high
     whole = len(rows) // high
-    axes = tuple([1 + a for a in parts.axes])
-    out = out.reshape(-1, *parts.kept, copy=False)
+    axes = tuple([1 + a for a in block.axes])
+    out = out.reshape(-1, *block.kept, copy=False)
     add: Any = np.add.reduce
     if whole:
         stacked = rows[: whole * high].reshape(whole, high, *inner, copy=False)
@@ -116,11 +122,11 @@ def block_sums(parts: Blocks, x: Array, out: Array) -> None:
         add(rows[whole * high :], (0, *axes), x.dtype, out[whole])
 
 
-def total(parts: Blocks, sums: Array, out: Array) -> None:
+def total(block: Block, sums: Array, out: Array) -> None:
     """The sum of the sums of blocks."""
     add: Any = np.add.reduce
     flat = out.reshape(-1, copy=False)
-    if parts.wide == 1:
+    if block.wide == 1:
         add(sums, 0, sums.dtype, flat)
         return
     line = add(sums, 0, sums.dtype) if len(sums) > 1 else sums[0]
@@ -133,17 +139,18 @@ def total(parts: Blocks, sums: Array, out: Array) -> None:
 
 def leading_sum(x: Array, out: Array, parts: Blocks, spread: Spread = in_turn) -> None:
     """The sum of a contiguous array, into a contiguous one.  spread: who sums blocks."""
-    sums = np.empty((parts.count, parts.width), x.dtype)
-    rows = x.reshape(parts.rows, *parts.row, copy=False)
-    size = parts.size
+    block = parts.block
+    sums = np.empty((parts.number, block.width), x.dtype)
+    rows = x.reshape(parts.rows, *block.row, copy=False)
+    size = block.size
 
     def work(numbers: Iterator[int]) -> None:
         for k in numbers:
             first, last = k * _AT_ONCE, (k + 1) * _AT_ONCE
-            block_sums(parts, rows[first * size : last * size], sums[first:last])
+            block_sums(block, rows[first * size : last * size], sums[first:last])
 
-    spread(work, -(-parts.count // _AT_ONCE))
-    total(parts, sums, out)
+    spread(work, -(-parts.number // _AT_ONCE))
+    total(block, sums, out)
 
 
 def sum_over(x: Array, axis: Sequence[int], keepdims: bool) -> Array:

@@ -192,7 +192,7 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
 
 
 def _in_blocks(parts: Blocks) -> Kernel:
-    algorithm = f"sums of {parts.count} blocks"
+    algorithm = f"sums of {parts.number} blocks"
     return Kernel(partial(leading_sum, parts=parts), True, algorithm, has_parts=True)
 
 

@@ -134,7 +134,7 @@ def _sums_of_blocks(attributes: Mapping[str, Any], operands: Types, outputs: Typ
     shape: Any = operands[0].shape
     want: Any = attributes.get("shape")
     parts = blocks(shape, attributes["axis"] if want is None else summed_axes(shape, want))
-    return 0 if parts is None else parts.count * parts.width * operands[0].dtype.itemsize
+    return 0 if parts is None else parts.number * parts.block.width * operands[0].dtype.itemsize
 
 
 _KERNELS: dict[str, Estimate] = {
