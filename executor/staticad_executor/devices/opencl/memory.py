@@ -10,6 +10,10 @@ from .functions import BFLOAT_BITS
 from .scalars import memory_type, register_type, vector
 from .typed import spread, with_lanes
 
+# Side by side, at any multiple of an element's size.  PoCL's vload and vstore are calls on some
+# processors, around which no vector stays in a register.
+_VECTOR = "(({space} struct __attribute__((packed, aligned({size}))) {{ {kind} v; }} *)({at}))->v"
+
 
 def stored_type(dtype: DType) -> str:
     """The C type behind pointers to elements; float16 as bits, since arrays of halves are an
@@ -22,7 +26,7 @@ def read(pointer: str, dtype: DType, lanes: int, space: str = "__global") -> str
     if dtype == FLOAT16:
         width = str(lanes) if lanes > 1 else ""
         return f"vload_half{width}(0, (const {space} half *)({pointer}))"
-    text = f"vload{lanes}(0, {pointer})" if lanes > 1 else f"({pointer})[0]"
+    text = _vector(pointer, dtype, lanes, f"const {space}") if lanes > 1 else f"({pointer})[0]"
     if dtype == BFLOAT16:
         wide = f"convert_uint{lanes}({text})" if lanes > 1 else f"(uint){text}"
         return f"as_{vector('float', lanes)}({wide} << 16)"
@@ -44,7 +48,13 @@ def write(
         text = f"convert_ushort{lanes}({text})" if lanes > 1 else f"(ushort){text}"
     if dtype == BOOL:
         text = f"convert_uchar{lanes}(-{text})" if lanes > 1 else f"(uchar){text}"
-    return f"vstore{lanes}({text}, 0, {pointer})" if lanes > 1 else f"({pointer})[0] = {text}"
+    there = _vector(pointer, dtype, lanes, space) if lanes > 1 else f"({pointer})[0]"
+    return f"{there} = {text}"
+
+
+def _vector(pointer: str, dtype: DType, lanes: int, space: str) -> str:
+    kind = vector(stored_type(dtype), lanes)
+    return _VECTOR.format(space=space, size=dtype.itemsize, kind=kind, at=pointer)
 
 
 def load(code: Code, pointer: str, dtype: DType, lanes: int, stride: str, count: str | None) -> Var:

@@ -2,12 +2,12 @@
 float8 pick_float32_8(const __global float *p, long stride, int count) {
   float t[8];
   for (int k = 0; k < 8; ++k) t[k] = k < count ? p[k * stride] : (float)0;
-  return vload8(0, t);
+  return ((const __private struct __attribute__((packed, aligned(4))) { float8 v; } *)(t))->v;
 }
 
 void put_float32_8(__global float *p, const float8 v, int count) {
   float t[8];
-  vstore8(v, 0, t);
+  ((__private struct __attribute__((packed, aligned(4))) { float8 v; } *)(t))->v = v;
   for (int k = 0; k < 8; ++k) if (k < count) p[k] = t[k];
 }
 
@@ -20,14 +20,14 @@ __kernel void region_0(const int n0, const int n1, const int n2, const __global 
   for (int row = first; row < last; ++row) {
     for (int c = 0; c < n0; c += 8) {
       const int count = min(n0 - c, (int)8);
-      const float8 v1 = count >= 8 ? vload8(0, operand0 + row * n5 + c) : pick_float32_8(operand0 + row * n5 + c, 1, count);
+      const float8 v1 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(operand0 + row * n5 + c))->v : pick_float32_8(operand0 + row * n5 + c, 1, count);
       const float8 v2 = (v1 * v1);
       float8 a3 = v2;
       if (row != first) {
-        const float8 v4 = count >= 8 ? vload8(0, scratch0 + unit * n0 + c) : pick_float32_8(scratch0 + unit * n0 + c, 1, count);
+        const float8 v4 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(scratch0 + unit * n0 + c))->v : pick_float32_8(scratch0 + unit * n0 + c, 1, count);
         a3 = (v4 + a3);
       }
-      if (count >= 8) vstore8(a3, 0, scratch0 + unit * n0 + c); else put_float32_8(scratch0 + unit * n0 + c, a3, count);
+      if (count >= 8) ((__global struct __attribute__((packed, aligned(4))) { float8 v; } *)(scratch0 + unit * n0 + c))->v = a3; else put_float32_8(scratch0 + unit * n0 + c, a3, count);
     }
   }
 }
@@ -46,10 +46,10 @@ __kernel void region_1_1(const int n0, const int n1, const int n2, const int n3,
       const int count = min(stop - c, (int)8);
       float8 a1 = (float8)(0.0f);
       for (int p2 = 0; p2 < n3; ++p2) {
-        const float8 v3 = count >= 8 ? vload8(0, scratch0 + p2 * n6 + c) : pick_float32_8(scratch0 + p2 * n6 + c, 1, count);
+        const float8 v3 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(scratch0 + p2 * n6 + c))->v : pick_float32_8(scratch0 + p2 * n6 + c, 1, count);
         a1 = (a1 + v3);
       }
-      if (count >= 8) vstore8(a1, 0, output0 + row * n0 + c); else put_float32_8(output0 + row * n0 + c, a1, count);
+      if (count >= 8) ((__global struct __attribute__((packed, aligned(4))) { float8 v; } *)(output0 + row * n0 + c))->v = a1; else put_float32_8(output0 + row * n0 + c, a1, count);
     }
   }
 }

@@ -2,12 +2,12 @@
 float8 pick_float32_8(const __global float *p, long stride, int count) {
   float t[8];
   for (int k = 0; k < 8; ++k) t[k] = k < count ? p[k * stride] : (float)0;
-  return vload8(0, t);
+  return ((const __private struct __attribute__((packed, aligned(4))) { float8 v; } *)(t))->v;
 }
 
 void put_float32_8(__global float *p, const float8 v, int count) {
   float t[8];
-  vstore8(v, 0, t);
+  ((__private struct __attribute__((packed, aligned(4))) { float8 v; } *)(t))->v = v;
   for (int k = 0; k < 8; ++k) if (k < count) p[k] = t[k];
 }
 
@@ -21,7 +21,7 @@ __kernel void region_0(const int n0, const int n1, const int n2, __local float *
     float8 a1 = (float8)((-INFINITY));
     for (int c = 0; c < n0; c += 8) {
       const int count = min(n0 - c, (int)8);
-      const float8 v2 = count >= 8 ? vload8(0, operand0 + row * n6 + c) : pick_float32_8(operand0 + row * n6 + c, 1, count);
+      const float8 v2 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(operand0 + row * n6 + c))->v : pick_float32_8(operand0 + row * n6 + c, 1, count);
       const float8 v3 = select((float8)((-INFINITY)), v2, ((int8)(0, 1, 2, 3, 4, 5, 6, 7) < (int8)(count)));
       const float8 v4 = count >= 8 ? v2 : v3;
       a1 = select(a1, v4, ((v4 > a1) | (v4 != v4)));
@@ -32,7 +32,7 @@ __kernel void region_0(const int n0, const int n1, const int n2, __local float *
     float8 a8 = (float8)(0.0f);
     for (int c = 0; c < n0; c += 8) {
       const int count = min(n0 - c, (int)8);
-      const float8 v9 = count >= 8 ? vload8(0, operand0 + row * n6 + c) : pick_float32_8(operand0 + row * n6 + c, 1, count);
+      const float8 v9 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(operand0 + row * n6 + c))->v : pick_float32_8(operand0 + row * n6 + c, 1, count);
       const float8 v10 = (v9 - (float8)(a7));
       const float8 v11 = exp(v10);
       const float8 v12 = select((float8)(0.0f), v11, ((int8)(0, 1, 2, 3, 4, 5, 6, 7) < (int8)(count)));
@@ -47,7 +47,7 @@ __kernel void region_0(const int n0, const int n1, const int n2, __local float *
       const int count = min(n0 - c, (int)8);
       const float8 v17 = vload8(0, kept3 + c);
       const float8 v18 = (v17 / (float8)(a16));
-      if (count >= 8) vstore8(v18, 0, output0 + row * n0 + c); else put_float32_8(output0 + row * n0 + c, v18, count);
+      if (count >= 8) ((__global struct __attribute__((packed, aligned(4))) { float8 v; } *)(output0 + row * n0 + c))->v = v18; else put_float32_8(output0 + row * n0 + c, v18, count);
     }
   }
 }

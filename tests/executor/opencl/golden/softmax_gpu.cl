@@ -10,7 +10,7 @@ __kernel void region_0(const int n0, const int n1, __local float *kept3, const _
   for (int row = first; row < last; ++row) {
     float4 a1 = (float4)((-INFINITY));
     for (int c = 0 + lid * 4; c < n0; c += 4 * group) {
-      const float4 v2 = vload4(0, operand0 + row * n5 + c);
+      const float4 v2 = ((const __global struct __attribute__((packed, aligned(4))) { float4 v; } *)(operand0 + row * n5 + c))->v;
       a1 = select(a1, v2, ((v2 > a1) | (v2 != v2)));
     }
     float2 a3 = select(a1.lo, a1.hi, ((a1.hi > a1.lo) | (a1.hi != a1.hi)));
@@ -29,7 +29,7 @@ __kernel void region_0(const int n0, const int n1, __local float *kept3, const _
     barrier(CLK_LOCAL_MEM_FENCE);
     float4 a5 = (float4)(0.0f);
     for (int c = 0 + lid * 4; c < n0; c += 4 * group) {
-      const float4 v6 = vload4(0, operand0 + row * n5 + c);
+      const float4 v6 = ((const __global struct __attribute__((packed, aligned(4))) { float4 v; } *)(operand0 + row * n5 + c))->v;
       const float4 v7 = (v6 - (float4)(a4));
       const float4 v8 = exp(v7);
       a5 = (a5 + v8);
@@ -52,7 +52,7 @@ __kernel void region_0(const int n0, const int n1, __local float *kept3, const _
     for (int c = 0 + lid * 4; c < n0; c += 4 * group) {
       const float4 v11 = vload4(0, kept3 + c);
       const float4 v12 = (v11 / (float4)(a10));
-      vstore4(v12, 0, output0 + row * n0 + c);
+      ((__global struct __attribute__((packed, aligned(4))) { float4 v; } *)(output0 + row * n0 + c))->v = v12;
     }
   }
 }
