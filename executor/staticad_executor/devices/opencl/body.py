@@ -19,6 +19,7 @@ from .parse import parse
 from .region import Region, Step
 from .scalars import register_type
 from .signature import Signature
+from .special.library import SPECIAL, call, needed
 from .target import Target
 from .typed import Expression, cast, rounded
 
@@ -101,6 +102,8 @@ class Body:
         """One op on each element."""
         definition = OPS[step.op]
         given = [self.value(v, self.projected(v, index)) for v in step.inputs]
+        if step.op in SPECIAL:
+            return self.special(step, given)
         kind = KINDS[given[-1].dtype]
         out = step.types[0].dtype
         expression = definition.expression(kind)
@@ -110,6 +113,16 @@ class Body:
         writer = Expression(self.code, names, out, self.target.vector_sine)
         found = writer.final(parse(expression))
         return rounded(self.code, found) if definition.widen else found
+
+    def special(self, step: Step, given: list[Var]) -> Var:
+        """A function of float64, rounded to the dtype of the result."""
+        name, numbers = call(step.op, step.attributes)
+        for function, text in needed(name):
+            self.code.function(function, text)
+        arguments = ", ".join([*(f"(double){v.text}" for v in given), *map(str, numbers)])
+        out = step.types[0].dtype
+        text = f"({register_type(out)}){name}({arguments})"
+        return rounded(self.code, self.code.named(text, out))
 
     def integer_power(self, x: Var, y: Var) -> Var:
         """The one elementwise op of integers that is no expression but a loop."""

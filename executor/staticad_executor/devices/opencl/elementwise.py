@@ -27,6 +27,7 @@ from .region import (
     size_of,
 )
 from .signature import Signature
+from .special.library import SPECIAL
 from .target import Target
 
 # Elements of a work-item on a CPU: enough to hide what a work-item costs, few enough to share.
@@ -55,7 +56,10 @@ def elementwise(region: Region, target: Target, name: str = "region") -> Recipe:
 def is_flat(region: Region) -> bool:
     """Whether no step reads at another place than it writes."""
     return all(
-        s.op in RENAMED or s.op in _ANYWHERE or (s.op in OPS and OPS[s.op].elementwise)
+        s.op in RENAMED
+        or s.op in _ANYWHERE
+        or s.op in SPECIAL
+        or (s.op in OPS and OPS[s.op].elementwise)
         for s in region.steps
     )
 
@@ -68,7 +72,7 @@ def straight(region: Region) -> bool:
 def keeps_last(step: Step) -> bool:
     """Whether the last axis of a step's value is the last one of what it is computed from."""
     definition = OPS.get(step.op)
-    known = step.op in RENAMED or step.op in _ALONG
+    known = step.op in RENAMED or step.op in _ALONG or step.op in SPECIAL
     return known or (definition is not None and definition.elementwise)
 
 
@@ -180,5 +184,7 @@ def no_vector(region: Region, step: Step, lanes: int) -> bool:
     """Whether a step has no form for so many lanes."""
     if step.op == "random_bits":
         return not whole_blocks(step, lanes)
+    if step.op in SPECIAL:
+        return lanes > 1
     source = region.types[step.inputs[0]].dtype if step.inputs else FLOAT64
     return step.op == "pow" and KINDS[source] != "float"

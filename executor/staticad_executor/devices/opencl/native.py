@@ -12,7 +12,9 @@ from .body import PLACED, RENAMED
 from .combine import REDUCTIONS
 from .decompose import DECOMPOSED, PASSED
 from .expansions import NUMBER, expands, expansion
+from .heavy import HEAVY
 from .scans import SCANS
+from .special.library import SPECIAL, why_not_special
 from .target import Target
 
 
@@ -40,11 +42,13 @@ def why_not(
             return f"the device does not compute with {type_.dtype.name}"
     if op in RENAMED or op in PASSED or op in PLACED or op in REDUCTIONS:
         return None
-    if op in DECOMPOSED or op in SCANS:
+    if op in DECOMPOSED or op in SCANS or op in HEAVY:
         return None
     definition = OPS[op]
     if expands(op):
         return _within(op, attributes, inputs, target)
+    if op in SPECIAL:
+        return why_not_special(op, attributes) if target.fp64 else "it is computed in float64"
     if not definition.elementwise:
         return "it is not elementwise"
     kind = KINDS[inputs[-1].dtype]

@@ -11,6 +11,7 @@ from staticad_schema.op import OPS
 
 from .combine import REDUCTIONS
 from .region import Region, Shape, Step
+from .special.library import SPECIAL
 
 
 class Split(NamedTuple):
@@ -65,6 +66,8 @@ def levels(region: Region, partial: Container[int] = ()) -> list[int]:
 
 def slow(step: Step) -> bool:
     """Whether a value is kept rather than computed again."""
+    if step.op in SPECIAL:
+        return True
     definition = OPS.get(step.op)
     if definition is None or not definition.elementwise or definition.expr is None:
         return False

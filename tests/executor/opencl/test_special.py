@@ -1,0 +1,136 @@
+"""Special functions in OpenCL C against their meanings: over their domains, and at special values.
+
+A result may be as far off as float64 is where operands are rounded: the meaning of operands that
+are moved by some 1e-13 of themselves says how far.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.special_accuracy import points
+from benchmarks.special_functions import FUNCTIONS
+from staticad_executor.devices.opencl.generate import generate
+from staticad_executor.devices.opencl.native import why_not
+from staticad_executor.devices.opencl.special.library import (
+    LIBRARY,
+    SPECIAL,
+    needed,
+    why_not_special,
+)
+from staticad_schema.op import OPS
+from staticad_schema.types import FLOAT16, FLOAT32, FLOAT64, Array, DType
+from tests.ops.running import inferred, meaning, types_of
+from tests.tolerance import units
+
+from .generated import Building, Case, run_many, target_here
+
+DOMAINS = {
+    name: f
+    for name, f in FUNCTIONS.items()
+    if f.op in SPECIAL and why_not_special(f.op, OPS[f.op].attributes(f.attributes)) is None
+}
+SPECIAL_VALUES = (
+    0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, -2.5, 3.0, 10.0, 30.0, -30.0, 1e-30, -1e-30, 1e30,
+    -1e30, np.inf, -np.inf, np.nan,
+)  # fmt: skip
+FEW = (0.0, 1.0, 0.5, -1.0, 2.0, 20.0, 1e-30, 1e30, np.inf, np.nan)
+MOVED = 2e-13
+
+Applied = tuple[str, dict[str, Any], tuple[Array, ...]]
+
+
+def on_device(applied: list[Applied]) -> list[Array]:
+    """The results of generated kernels, which are built as one program."""
+    cases: list[Case] = []
+    for op, attributes, arrays in applied:
+        building = Building(*arrays)
+        region = building.region(building.add(op, *range(len(arrays)), **attributes))
+        cases.append((region, [generate(region, target_here())], arrays))
+    return [results[0] for results, _ in run_many(cases)]
+
+
+def within(name: str, applied: Applied, found: Array, ulps: float) -> None:
+    """found is the meaning, but for rounding of results by so many units and of operands."""
+    op, attributes, arrays = applied
+    (expected,) = meaning(OPS[op], arrays, attributes)
+    wide = tuple(a.astype(FLOAT64) for a in arrays)
+    (exact,) = meaning(OPS[op], wide, attributes)
+    a, b = found.astype(FLOAT64), expected.astype(FLOAT64)
+    tiny = {FLOAT16: 2.0**-14, FLOAT32: 2.0**-126, FLOAT64: 2.0**-1022}[expected.dtype]
+    with np.errstate(all="ignore"):
+        allowed = units(expected.dtype, ulps) * np.maximum(np.abs(b), tiny)
+        for k, x in enumerate(wide):
+            for side in (1 + MOVED, 1 - MOVED):
+                moved = (*wide[:k], x * side, *wide[k + 1 :])
+                change = np.abs(meaning(OPS[op], moved, attributes)[0] - exact)
+                allowed = np.maximum(allowed, np.where(np.isfinite(change), change, 0.0))
+        close = np.abs(a - b) <= allowed
+    close |= (a == b) | (np.isnan(a) & np.isnan(b))
+    close &= (a != 0) | (b != 0) | (np.signbit(a) == np.signbit(b))
+    bad = [[float(x[k]) for x in arrays] for k in np.flatnonzero(~close)]
+    assert close.all(), (name, attributes, bad, a[~close], b[~close])
+
+
+def over_domain(name: str, dtype: DType, count: int) -> Applied:
+    function = DOMAINS[name]
+    with np.errstate(over="ignore"):
+        arrays = tuple(c.astype(dtype) for c in points(function, count))
+    return function.op, function.attributes, arrays
+
+
+def at_special_values(name: str, dtype: DType) -> Applied:
+    function = DOMAINS[name]
+    count = len(OPS[function.op].inputs)
+    values = SPECIAL_VALUES if count < 3 else FEW
+    with np.errstate(over="ignore"):
+        columns = np.array(list(itertools.product(values, repeat=count))).T.astype(dtype)
+    return function.op, function.attributes, tuple(map(np.ascontiguousarray, columns))
+
+
+def compare(names: list[str], dtype: DType, count: int, ulps: float) -> None:
+    applied = [over_domain(name, dtype, count) for name in names]
+    applied += [at_special_values(name, dtype) for name in names]
+    found = on_device(applied)
+    for name, given, result in zip(names * 2, applied, found, strict=True):
+        within(name, given, result, ulps)
+
+
+CHUNKS = [list(DOMAINS)[k : k + 8] for k in range(0, len(DOMAINS), 8)]
+
+
+@pytest.mark.parametrize("names", CHUNKS, ids=lambda names: names[0])
+def test_float32(names: list[str]) -> None:
+    compare(names, FLOAT32, 300, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", CHUNKS, ids=lambda names: names[0])
+def test_float64(names: list[str]) -> None:
+    compare(names, FLOAT64, 3000, 32.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", CHUNKS, ids=lambda names: names[0])
+def test_half_floats(names: list[str]) -> None:
+    compare(names, FLOAT16, 300, 1.0)
+
+
+def test_functions_are_written_where_they_are_called() -> None:
+    for name, text in LIBRARY.items():
+        assert f" {name}" in text
+        assert [n for n, _ in needed(name)][-1] == name
+
+
+def test_devices_without_doubles() -> None:
+    x = np.ones(3, FLOAT32)
+    definition = OPS["gammaln"]
+    types = types_of([x])
+    outputs = inferred(definition, types, {})
+    target = target_here()
+    assert why_not("gammaln", {}, types, outputs, target) is None
+    assert why_not("gammaln", {}, types, outputs, target._replace(fp64=False)) is not None
