@@ -19,6 +19,7 @@ from .code import Var
 from .combine import PLACES, REDUCTIONS, begin, result, take
 from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
+from .heavy import HEAVY
 from .region import Kernel, Operand, Pointer, Recipe, Region, Shape, Step, shape_of
 from .rows import Rows
 from .scans import SCANS, scan
@@ -37,6 +38,8 @@ def generate(region: Region, target: Target, name: str = "region") -> Recipe:
     do not go together.
     """
     region = pruned(decomposed(region))
+    if len(region.steps) == 1 and region.steps[0].op in HEAVY:
+        return HEAVY[region.steps[0].op](region, target, name)
     if region.steps and region.steps[-1].op in SCANS:
         return scan(region, target, name)
     if not any(step.op in REDUCTIONS for step in region.steps):

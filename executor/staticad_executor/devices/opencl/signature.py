@@ -66,7 +66,9 @@ class Signature:
         self.arguments.append(np.int32(value) if self.index_type == "int" else np.int64(value))
         return name
 
-    def word(self, name: str, kind: str, value: np.unsignedinteger[Any]) -> str:
+    def word(
+        self, name: str, kind: str, value: np.unsignedinteger[Any] | np.signedinteger[Any]
+    ) -> str:
         """The name of an argument of a C type of its own."""
         self.parameters.append(f"const {kind} {name}")
         self.arguments.append(value)

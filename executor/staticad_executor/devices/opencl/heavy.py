@@ -1,0 +1,13 @@
+"""Ops with kernels of their own kind: a region of one of them is that one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from .region import Recipe, Region
+from .sorting import SORTS
+from .target import Target
+
+HEAVY: Mapping[str, Callable[[Region, Target, str], Recipe]] = MappingProxyType({**SORTS})
+"""What makes their kernels, by op."""
