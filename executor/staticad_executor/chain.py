@@ -18,7 +18,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.shapes import bind_shape
 from staticad_schema.types import Array, nbytes
 
-from .compile import Chain, Hoisted, Plan, Program, Segment, prepare
+from .compile import ALONE, Chain, Devices, Hoisted, Plan, Program, Segment, prepare
 from .engine import PLANS, Computed, Given, Known, Planner, Planning, Prepared, Shapes, Watch
 from .hoisting import HoistingPlanner
 from .memory import MemoryPrediction, predicted
@@ -39,6 +39,7 @@ def planned(
     threads: int,
     scratch: Scratch,
     budget: int | None = None,
+    devices: Devices = ALONE,
 ) -> Planning:
     """The engine with plans for fetches and feeds, which need no more bytes than `budget`.
 
@@ -46,8 +47,7 @@ def planned(
     """
     feeds = {value: graph.types[value] for value in prepared.fed}
     made = prepare(
-        graph, prepared.values, prepared.effects, feeds, rewrites=rewrites, threads=threads,
-        budget=budget,
+        graph, prepared.values, prepared.effects, feeds, devices, rewrites, threads, budget
     )  # fmt: skip
     given: list[Given] = [("feed", value) for value in prepared.fed]
     if isinstance(made, Chain):

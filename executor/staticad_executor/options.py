@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
 from staticad_schema.dims import Dim
-from staticad_schema.errors import PlanError
+from staticad_schema.errors import PlanError, near_miss
 
-DEVICES = ("auto", "numpy")
+from .devices.chosen import is_opencl
+
+DEVICES = ("auto", "numpy", "opencl")
 Kind = Literal["exact", "stable", "fast"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The classes of rewrites."""
@@ -33,17 +36,13 @@ def check_options(
             expected="None",
             found=repr(target)[:200],
         )
-    if device not in DEVICES:
+    if not _is_device(device):
         raise PlanError(
             "no such device",
             asked="Session(device=…)",
-            expected=" or ".join(map(repr, DEVICES)),
-            found=repr(device),
-            hint=(
-                "this version has no OpenCL device"
-                if isinstance(device, str) and "opencl" in device.lower()
-                else None
-            ),
+            expected=" or ".join(map(repr, (*DEVICES, "opencl:N", "opencl:NAME"))),
+            found=repr(device)[:200],
+            hint=near_miss(device, DEVICES) if isinstance(device, str) else None,
         )
     if not isinstance(rewrites, list | tuple | set | frozenset) or not all(
         isinstance(r, str) for r in rewrites
@@ -64,6 +63,14 @@ def check_options(
         )
     if memory_budget is not None:
         _check_budget(memory_budget, check_numerics)
+
+
+def _is_device(device: object) -> bool:
+    if isinstance(device, str):
+        return device in DEVICES or is_opencl(device)
+    # Devices of OpenCL's exist only where their module has been imported.
+    module = sys.modules.get("staticad_executor.devices.opencl.device")
+    return module is not None and isinstance(device, module.OpenCLDevice)
 
 
 def _check_budget(budget: object, check_numerics: object) -> None:

@@ -6,8 +6,10 @@ run, so that one plan runs from many threads at once.
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,6 +46,15 @@ class Step(NamedTuple):
     writes: tuple[str, ...]
     calls: range
     live_bytes: int
+
+
+def picking(cells: tuple[int, ...]) -> Callable[[Any], Sequence[Any]]:
+    """What takes the values of these cells out of all of them, in C."""
+    if len(cells) > 1:
+        return operator.itemgetter(*cells)
+    # An itemgetter of one index gives no sequence, but one of a slice does.
+    start = cells[0] if cells else 0
+    return operator.itemgetter(slice(start, start + len(cells)))
 
 
 class Workspace(NamedTuple):
@@ -117,7 +128,8 @@ class Plan:
     nodes of each call.  speaks: whether calls act on the world outside, which they do in the
     caller's context.  workspace_bytes: the scratch of one run, which may be kept for the next.
     temporary_bytes: what the hungriest call takes beyond that while it runs.  notes, account:
-    what is told of it, made when somebody asks.
+    what is told of it, made when somebody asks.  settle: waits for all devices on which calls
+    only enqueue, if there are any.
     """
 
     graph: Graph
@@ -134,6 +146,7 @@ class Plan:
     make_notes: Callable[[], Sequence[str]]
     make_account: Callable[[], Account]
     idle: list[Workspace]
+    settle: Callable[[], None] | None = None
 
     def execute(
         self,
@@ -161,14 +174,21 @@ class Plan:
         for cell, source, look in self.prologue:
             cells[cell] = look(cells[source])
         token[0] = cancel
-        if observe is None and not self.speaks:
-            workspace.quiet.run(self._run, workspace, cancel)
-        else:
-            with np.errstate(all="ignore"):
-                if observe is None:
-                    self._run(workspace, cancel)
-                else:
-                    self._run_watched(cells, cancel, observe)
+        try:
+            if observe is None and not self.speaks:
+                workspace.quiet.run(self._run, workspace, cancel)
+            else:
+                with np.errstate(all="ignore"):
+                    if observe is None:
+                        self._run(workspace, cancel)
+                    else:
+                        self._run_watched(cells, cancel, observe)
+        except BaseException:
+            if self.settle is not None:
+                # What is enqueued uses the caller's arrays, which are the caller's again now.
+                with suppress(Exception):
+                    self.settle()
+            raise
         cells[:given] = [None] * given
         for cell, _, _ in self.prologue:
             cells[cell] = None
@@ -210,6 +230,8 @@ class Plan:
                     function(*pick(cells))
                 except Exception as error:
                     raise self._failure(index, error) from _cause(error)
+            if self.settle is not None:
+                self.settle()
             observe(number, "after")
 
     def _failure(self, call: int, error: Exception) -> Exception:
@@ -273,7 +295,8 @@ class Plan:
         lines = list(self.notes)
         width = len(str(len(self.steps)))
         for number, step in enumerate(self.steps):
-            last = f"  # {shown(self.node_name(step.nodes[-1]))}" if step.kind != "copy" else ""
+            told = step.kind not in ("copy", "give", "wait")
+            last = f"  # {shown(self.node_name(step.nodes[-1]))}" if told else ""
             lines.append(
                 f"{number:>{width}} {step.kind} @{step.device} {self.step_name(step)}"
                 f" [{step.algorithm}] {', '.join(step.reads)} -> {', '.join(step.writes)}{last}"
@@ -286,6 +309,8 @@ class Plan:
 
     def step_name(self, step: Step) -> str:
         """The ops of a step, e.g. "add+maximum"; of many the first few and their number."""
+        if step.kind in ("give", "wait"):
+            return step.kind
         ops = [self.graph.nodes[i].op for i in step.nodes]
         if step.kind == "copy":
             return "copy of " + shown(self.node_name(step.nodes[0]))

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from staticad_schema.types import Array
 
 from . import checkpoint
 from .chain import planned
+from .compile import Devices
 from .compile.rewrite import DEFAULT, require_known
+from .devices.chosen import devices_for
 from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild
@@ -38,6 +40,9 @@ from .scratch import Scratch
 from .state import Snapshot, Store
 from .variables import Variables
 
+if TYPE_CHECKING:
+    from .devices.opencl.device import OpenCLDevice
+
 # Structures kept; plans by shape are bounded by the engine.
 STRUCTURES = 256
 
@@ -45,13 +50,15 @@ STRUCTURES = 256
 class Session:
     """Runs a graph on a device, in this process.
 
-    graph: what to run; it may grow meanwhile.  device: "auto" or "numpy".  variables: another
-    session's `variables`, to share its state.  threads: threads of a kernel, None for as many
-    as pay.  check_numerics: watch every value, and fail at the first NaN, or infinity made of
-    finite values.  rewrites: classes and names of rewrites that are applied, and names with -
-    before them that are not.  memory_budget: the most bytes that `memory` may predict for a run:
-    values are computed again where they are needed, with the same bits, instead of being kept;
-    PlanError says the smallest budget where that is not enough.
+    graph: what to run; it may grow meanwhile.  device: "auto", "numpy", or "opencl" for the first
+    OpenCL device, "opencl:1" for the second, "opencl:pocl" for one by its platform; what that does
+    not run, NumPy does.  variables: another session's `variables`, to share its state.
+    threads: threads of a kernel, None for as many as pay.  check_numerics: watch every value, and
+    fail at the first NaN, or infinity made of finite values.  rewrites: classes and names of
+    rewrites that are applied, and names with - before them that are not.  memory_budget: the most
+    bytes that `memory` may predict for a run: values are computed again where they are needed, with
+    the same bits, instead of being kept; PlanError says the smallest budget where that is not
+    enough.
 
     Usable from many threads: runs that write variables, or draw random numbers, follow each
     other; others run beside them on the state they found.  A run that fails changes nothing.
@@ -68,7 +75,7 @@ class Session:
     def __init__(
         self,
         graph: Graph,
-        device: str = "auto",
+        device: str | OpenCLDevice = "auto",
         target: str | None = None,
         variables: Variables | None = None,
         threads: int | None = None,
@@ -95,6 +102,9 @@ class Session:
         observe = check_numbers if check_numerics else None
         self.variables = Variables(graph, self._store, observe)
         self._scratch = Scratch()
+        self._device = device
+        # Opened at once, so that what is not there is told here.
+        devices_for(device, ())
         self._threads = int(threads or usable_cores())
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)
@@ -256,11 +266,16 @@ class Session:
         else:
             engine = planned(
                 self.graph, prepared, pool, self._rewrites, self._threads, self._scratch,
-                self._budget,
+                self._budget, self._devices(),
             )  # fmt: skip
         for name in {*engine.reads, *engine.writes}:
             self._store.declare(self.graph, self.graph.variable_specs[name])
         return engine
+
+    def _devices(self) -> Devices:
+        """The session's devices, and those that nodes ask for."""
+        hints = {node.device for node in self.graph.nodes if node.device is not None}
+        return devices_for(self._device, sorted(hints))
 
     # ---------------------------------------------------------------- looking inside
 

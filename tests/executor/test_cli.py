@@ -173,7 +173,7 @@ def hostile_arrays(folder: Path) -> dict[str, Path]:
         (["--fetch=x", "--feed=x={strings}"], 4, "<U1"),
         (["--fetch=x", "--feed=x={folder}"], 3, "directory"),
         (["--fetch=total", "--checkpoint={x}"], 3, "checkpoint"),
-        (["--fetch=total", "--device=opencl"], 4, "no OpenCL device"),
+        (["--fetch=total", "--device=opencl:none-such"], 4, "OpenCL device"),
         (["--signature=stop"], 4, "did you mean 'step'"),
     ],
 )

@@ -42,7 +42,7 @@ def small_tiles(elements: int, listed: int = region.LISTED_TILES) -> Iterator[No
     """Regions of any size are cut into tiles of so many elements, and threaded; more than `listed`
     tiles are not listed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["staticad_executor.compile.draft"], "WHOLE_ELEMENTS", 0)
+        patch.setattr(sys.modules["staticad_executor.compile.on_numpy"], "WHOLE_ELEMENTS", 0)
         patch.setattr(region, "PARALLEL_SECONDS", 0.0)
         patch.setattr(region, "TILE_ELEMENTS", elements)
         patch.setattr(region, "LISTED_TILES", listed)

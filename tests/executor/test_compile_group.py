@@ -10,19 +10,16 @@ from hypothesis import given
 import staticad as sad
 from staticad_executor.compile import group, order, place, rewrite, select
 from staticad_executor.compile.group import Grouped, predecessors
-from staticad_executor.devices.numpy import NumpyDevice
 from staticad_executor.program import Program
 
 from .random_graphs import programs
 from .test_compile_equals_meaning import RANDOM
 
-NUMPY = {"numpy": NumpyDevice()}
-
 
 def grouped(fetches: list[Any], feeds: list[Any]) -> Grouped:
     graph = fetches[0].graph
     program = select(graph, [f.id for f in fetches], [], {x.id: x.type for x in feeds})
-    return group(place(rewrite(program), NUMPY))
+    return group(place(rewrite(program)))
 
 
 def shapes_of(result: Grouped) -> list[tuple[str, str]]:
@@ -111,7 +108,7 @@ def test_a_device_that_is_not_there_is_told() -> None:
         with sad.device("opencl"):
             y = sad.exp(x)
     program: Program = select(graph, [y.id], [], {x.id: x.type})
-    placed = place(program, NUMPY)
+    placed = place(program)
     assert set(placed.devices) == {"numpy"}
     assert "opencl" in placed.notes[0]
 

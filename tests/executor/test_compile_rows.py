@@ -127,7 +127,7 @@ def test_rows_tiles_and_threads_change_no_bit(
 def test_rows_that_are_too_long_are_computed_node_by_node(case: Any, threads: int) -> None:
     graph, fetches, feeds = case
     with small_tiles(40), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("staticad_executor.compile.draft.LONG_ROW", 8)
+        patch.setattr("staticad_executor.compile.on_numpy.LONG_ROW", 8)
         Compiled(graph, fetches, feeds, threads=threads).check()
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import staticad as sad
 from staticad_executor.compile.bind import bind, pending
 from staticad_executor.compile.budget import given_bytes
-from staticad_executor.compile.draft import Draft
 from staticad_executor.compile.lifetimes import Lifetimes
 from staticad_executor.compile.recompute import closure, lower
 from staticad_executor.compile.repeat import repeated
+from staticad_executor.compile.write import written
 
 from ..mistakes import check_parts
 from .planning import Compiled, same_bits
@@ -28,9 +28,7 @@ F32 = np.float32
 def lives(compiled: Compiled) -> tuple[Lifetimes, list[tuple[int, ...]]]:
     shapes = [a.shape for a in compiled.inputs]
     structure = compiled.structure
-    draft = Draft(bind(structure.grouped, structure.waiting, shapes))
-    draft.write()
-    return Lifetimes(draft), shapes
+    return Lifetimes(written(bind(structure.grouped, structure.waiting, shapes))), shapes
 
 
 def check_repeated(compiled: Compiled, lifetimes: Lifetimes, shapes: Any) -> None:
@@ -79,7 +77,7 @@ def test_a_copy_that_several_steps_read_is_no_value_to_compute_again() -> None:
         last = total * turned
     compiled = Compiled(graph, [last], {x: np.arange(8, dtype=F32)})
     lifetimes, shapes = lives(compiled)
-    assert lifetimes.draft.copies
+    assert lifetimes.draft.originals
     assert repeat_all(lifetimes, 24)
     check_repeated(compiled, lifetimes, shapes)
 

@@ -227,7 +227,7 @@ def test_a_closed_session_refuses_to_run() -> None:
         ({"memory_budget": 0}, "number of bytes"),
         ({"memory_budget": 1e9}, r"write 1000000000"),
         ({"memory_budget": 1 << 20, "check_numerics": True}, "no plan to save memory in"),
-        ({"device": "opencl"}, "no OpenCL device"),
+        ({"device": "opencl:none-such"}, "OpenCL device"),
         ({"device": "cuda"}, "no such device"),
         ({"rewrites": ("fastest",)}, "unknown class of rewrites"),
         ({"rewrites": "exact"}, "unknown class of rewrites"),

@@ -65,7 +65,7 @@ def stages() -> dict[str, str]:
     program = rewrite(program, claimed=NumpyDevice().claimed)
     verify(program)
     texts["rewrite"] = program.text()
-    placed = place(program, {"numpy": NumpyDevice()})
+    placed = place(program)
     texts["place"] = placed.text()
     grouped = group(placed)
     texts["group"] = grouped.text()

@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from staticad_schema.collection import collection_paused
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
-from ..devices.base import Device
-from ..devices.numpy import NumpyDevice
 from ..plan import Plan
 from ..program import Arena, Program, Source
 from .assign import assign
@@ -31,10 +30,13 @@ from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
 from .order import order
-from .place import place
+from .place import ALONE, Devices, place
 from .rewrite import DEFAULT, Report, rewrite
 from .rules import chosen_switch
 from .select import select
+
+if TYPE_CHECKING:
+    from ..devices.opencl.device import OpenCLDevice
 
 STAGES = (select, rewrite, place, group, order, bind, assign, emit)
 ONCE = STAGES[:5]
@@ -44,8 +46,8 @@ ONCE = STAGES[:5]
 @dataclass(frozen=True, eq=False)
 class Structure:
     """What is the same for all sizes.  runs counts how often each stage has run for it.
-    budget: the bytes that a plan may need, with what it is given and hands out.  about: what
-    `explain` says first."""
+    devices: those beside NumPy that may be used, by name.  budget: the bytes that a plan may need,
+    with what it is given and hands out.  about: what `explain` says first."""
 
     grouped: Grouped
     waiting: Pending
@@ -53,6 +55,7 @@ class Structure:
     report: Report
     python_scalars: bool
     runs: Counter[str]
+    devices: Mapping[str, OpenCLDevice]
     budget: int | None = None
     about: tuple[str, ...] = ()
 
@@ -102,9 +105,10 @@ class Structure:
 
     def _finish(self, bound: Bound) -> Plan:
         """The plan of a bound program."""
-        assigned = assign(bound, self.python_scalars)
-        notes = partial(self._notes, bound.grouped.notes, Counter(self.runs))
-        return emit(assigned, self.threads, notes)
+        assigned = assign(bound, self.python_scalars, self.devices)
+        told = (*bound.grouped.notes, *assigned.notes)
+        notes = partial(self._notes, told, Counter(self.runs))
+        return emit(assigned, self.threads, notes, self.devices)
 
     def _notes(self, more: Sequence[str], runs: Mapping[str, int]) -> list[str]:
         """What `explain` says before the steps."""
@@ -151,7 +155,7 @@ def structure(
     fetches: Sequence[int],
     effects: Sequence[int],
     feeds: Mapping[int, TensorType],
-    devices: Mapping[str, Device] | None = None,
+    devices: Devices = ALONE,
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
     budget: int | None = None,
@@ -174,7 +178,7 @@ def prepare(
     fetches: Sequence[int],
     effects: Sequence[int],
     feeds: Mapping[int, TensorType],
-    devices: Mapping[str, Device] | None = None,
+    devices: Devices = ALONE,
     rewrites: Collection[str] = DEFAULT,
     threads: int = 1,
     budget: int | None = None,
@@ -185,9 +189,8 @@ def prepare(
 
     Raises PlanError for what is not fed and for unknown rewrites.
     """
-    devices = devices or {"numpy": NumpyDevice()}
     report = Report()
-    claimed = frozenset().union(*(device.claimed for device in devices.values()))
+    claimed = frozenset().union(*(device.claimed for device in devices.named.values()))
     with collection_paused():
         program = select(graph, fetches, effects, feeds)
         program = rewrite(program, rewrites, claimed, report)
@@ -218,7 +221,7 @@ def prepare(
 
 def _structure(
     program: Program,
-    devices: Mapping[str, Device],
+    devices: Devices,
     threads: int,
     report: Report,
     rewrites: Collection[str],
@@ -227,11 +230,13 @@ def _structure(
     grouped = order(group(place(program, devices)))
     runs = Counter(stage.__name__ for stage in ONCE)
     scalars = chosen_switch("python_scalars", rewrites)
-    return Structure(grouped, pending(program), threads, report, scalars, runs, budget)
+    return Structure(
+        grouped, pending(program), threads, report, scalars, runs, devices.elsewhere, budget
+    )
 
 
 __all__ = [
-    "ONCE", "STAGES", "Chain", "Hoisted", "Plan", "Program", "Segment", "Source", "Structure",
-    "cut", "prepare", "structure",
+    "ALONE", "ONCE", "STAGES", "Chain", "Devices", "Hoisted", "Plan", "Program", "Segment",
+    "Source", "Structure", "cut", "prepare", "structure",
     "select", "rewrite", "place", "group", "order", "bind", "assign", "emit",
 ]  # fmt: skip

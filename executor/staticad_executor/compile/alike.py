@@ -44,13 +44,14 @@ class Pattern(NamedTuple):
 class Alike:
     """What is known of the nodes and regions of one program.
 
-    kernels, tiles, recipes: what has been made for kinds that are fixed, or steady.
+    kernels, tiles, recipes, launched: what has been made for kinds that are fixed, or steady.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.kernels: dict[Any, Any] = {}
         self.tiles: dict[Any, Any] = {}
         self.recipes: dict[Any, Any] = {}
+        self.launched: dict[Any, Any] = {}
         self._graph = graph
         self._kinds: dict[Hashable, Kind] = {}
         self._nodes: dict[int, Kind] = {}

@@ -8,57 +8,75 @@ where the kernel allows that; and what is handed out is written where the caller
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, TensorType, nbytes
 
+from ..devices.base import HOST, OpenCL
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
 from .bind import Bound
-from .draft import Draft, View
+from .draft import Chosen, Draft, View
 from .fuse import Fused
+from .moves import Launched, Transfer
 from .slots import Slots
+from .write import written
 
 
 class Cell(NamedTuple):
     """An array of a run.  at: the position among sources or outputs, the slot, or for a view
-    the cell it looks at.  payload: a constant's array, a view's function."""
+    the cell it looks at.  payload: a constant's array, a view's function.  space: the memory space
+    in which it is.  offset: of a part of a concatenation, where it begins there, in bytes."""
 
     kind: Literal["source", "output", "constant", "slot", "view"]
     type: TensorType
     at: int
     payload: Any = None
+    space: str = HOST
+    offset: int = 0
 
 
 class Instruction(NamedTuple):
     """One call.  reads and writes: cells.  values: what is written, for a copy what is copied.
-    kernel: for a region its parts, see `Fused`."""
+    kernel: for a region its parts, see `Fused`; on another device see `Launched`."""
 
     nodes: tuple[int, ...]
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     values: tuple[int, ...]
-    kernel: Elementwise | Kernel | Fused
+    kernel: Chosen
     step: int
+
+
+class Arena(NamedTuple):
+    """The scratch of a memory space.  slots: bytes of each.  offsets: where each is; slots of
+    which one is free may overlap."""
+
+    slots: list[int]
+    offsets: list[int]
+    nbytes: int
 
 
 @dataclass(frozen=True, eq=False)
 class Assigned:
-    """Instructions over cells.  slots: bytes of each slot.  offsets: where each is in the arena
-    of `arena_bytes`; slots of which one is free may overlap.  live: bytes of scratch that are
-    live during each instruction."""
+    """Instructions over cells.  arenas: of each memory space.  live: bytes of scratch that are
+    live during each instruction.  kinds: of each step.  notes: what was not found."""
 
     bound: Bound
     cells: list[Cell]
     instructions: list[Instruction]
-    slots: list[int]
-    offsets: list[int]
-    arena_bytes: int
+    arenas: dict[str, Arena]
     live: list[int]
-    kinds: list[str]  # of each step
+    kinds: list[str]
+    notes: tuple[str, ...]
+
+    @property
+    def arena_bytes(self) -> int:
+        """The scratch of all memory spaces."""
+        return sum(arena.nbytes for arena in self.arenas.values())
 
     @property
     def value_bytes(self) -> int:
@@ -69,7 +87,7 @@ class Assigned:
             if self.kinds[item.step] == "copy":
                 continue
             total += sum(nbytes(self.cells[c].type) for c in item.writes)
-            if isinstance(item.kernel, Fused):
+            if isinstance(item.kernel, Fused | Launched):
                 inside = {v for i in item.nodes for v in nodes[i].outputs}
                 total += sum(nbytes(types[v]) for v in inside.difference(item.values))
         return total
@@ -83,8 +101,11 @@ class Assigned:
             reads = ", ".join(self.cell_text(c) for c in item.reads)
             writes = ", ".join(self.cell_text(c) for c in item.writes)
             lines.append(f"{item.step}: {names}({reads}) -> {writes}")
-        sizes = ", ".join(map(str, self.slots))
-        lines.append(f"slots of {sizes or 'no'} bytes; values of {self.value_bytes} bytes")
+        for space, arena in self.arenas.items():
+            sizes = ", ".join(map(str, arena.slots))
+            where = "" if space == HOST else f" on {space}"
+            lines.append(f"slots{where} of {sizes or 'no'} bytes")
+        lines[-1] += f"; values of {self.value_bytes} bytes"
         return "\n".join(lines) + "\n"
 
     def cell_text(self, index: int) -> str:
@@ -92,17 +113,19 @@ class Assigned:
         cell = self.cells[index]
         if cell.kind == "view":
             return f"view of {self.cell_text(cell.at)}"
-        return cell.kind if cell.kind == "constant" else f"{cell.kind}{cell.at}"
+        where = "" if cell.space == HOST else f"@{cell.space}"
+        return (cell.kind if cell.kind == "constant" else f"{cell.kind}{cell.at}") + where
 
 
-def assign(bound: Bound, python_scalars: bool = False) -> Assigned:
+def assign(
+    bound: Bound, python_scalars: bool = False, devices: Mapping[str, OpenCL] | None = None
+) -> Assigned:
     """Instructions and memory for a program with concrete sizes.
 
-    python_scalars: whether 0-d regions may compute with Python's floats.
+    python_scalars: whether 0-d regions may compute with Python's floats.  devices: those beside
+    NumPy, by name.
     """
-    draft = Draft(bound, python_scalars, joins=True)
-    draft.write()
-    return _place(draft)
+    return _place(written(bound, python_scalars, joins=True, devices=devices))
 
 
 def _place(draft: Draft) -> Assigned:
@@ -118,15 +141,16 @@ def _place(draft: Draft) -> Assigned:
     computed = {v for writes in steps.writes for v in writes} | draft.joined
     base = _bases(views)
     handed: list[tuple[int, int]] = []
-    for k, value in enumerate(program.outputs):
+    for k, value in enumerate(draft.results):
         cells.append(Cell("output", types[value], k))
         if value in computed and value not in cell_of:
             cell_of[value] = len(cells) - 1
         else:
             handed.append((value, len(cells) - 1))
     ends, read = _ends(steps.reads, base, handed)
-    slots = Slots()
-    slot_cells: dict[tuple[int, TensorType], int] = {}
+    away = draft.away
+    slots = {HOST: Slots()}
+    slot_cells: dict[tuple[str, int, TensorType], int] = {}
     slot_of: dict[int, int] = {}
     bytes_of: dict[int, int] = {}
     instructions: list[Instruction] = []
@@ -141,10 +165,12 @@ def _place(draft: Draft) -> Assigned:
             value = views[value][0]
         if value not in cell_of:
             cell_of[value] = len(cells)
-            cells.append(Cell("constant", types[value], -1, _constant(bound, graph, value)))
+            array = _constant(bound, graph, originals.get(value, value))
+            cells.append(Cell("constant", types[value], -1, array, away.get(value, HOST)))
         at = cell_of[value]
         for view in reversed(looking):
-            cells.append(Cell("view", types[view], at, views[view][1]))
+            space, offset = away.get(view, HOST), draft.part_at.get(view, 0)
+            cells.append(Cell("view", types[view], at, views[view][1], space, offset))
             at = cell_of[view] = len(cells) - 1
         return at
 
@@ -162,23 +188,28 @@ def _place(draft: Draft) -> Assigned:
                 if stored not in cell_of:
                     type_ = types[stored]
                     size = bytes_of[stored] = nbytes(type_)
+                    space = away.get(stored, HOST) if away else HOST
                     root = -1
                     if dying and stored == value:
                         where = made.index(value)
-                        root = _overwritten(chosen, wanted, where, type_, dying, types, base)
+                        near = [v for v in dying if away.get(v, HOST) == space] if away else dying
+                        root = _overwritten(chosen, wanted, where, type_, near, types, base)
                     if root >= 0:
                         dying.remove(root)
                         slot = slot_of.pop(root)
                         alive -= bytes_of[root]
                     else:
-                        slot = slots.take(size)
+                        own = slots.get(space)
+                        if own is None:
+                            own = slots[space] = Slots()
+                        slot = own.take(size)
                     alive += size
                     slot_of[stored] = slot
-                    key = slot, type_
+                    key = space, slot, type_
                     known = slot_cells.get(key)
                     if known is None:
                         known = slot_cells[key] = len(cells)
-                        cells.append(Cell("slot", type_, slot))
+                        cells.append(Cell("slot", type_, slot, None, space))
                     cell_of[stored] = known
                 known = cell_of[value] if stored == value else cell(value)
             writes.append(known)
@@ -187,7 +218,7 @@ def _place(draft: Draft) -> Assigned:
             if value not in read and value in slot_of:
                 dying.append(value)
         for root in dying:
-            slots.give(slot_of.pop(root))
+            slots[away.get(root, HOST)].give(slot_of.pop(root))
             alive -= bytes_of[root]
         values = made
         if originals and not originals.keys().isdisjoint(made):
@@ -196,15 +227,15 @@ def _place(draft: Draft) -> Assigned:
     kinds = list(draft.kinds)
     for value, target in handed:
         kinds.append("copy")
-        producer = graph.producers[value]
+        producer = graph.producers[originals.get(value, value)]
         instructions.append(
             Instruction(
                 (producer,), (cell(value),), (target,), (value,), copy_kernel(), len(kinds) - 1
             )
         )
         live.append(alive)
-    offsets, arena_bytes = slots.layout()
-    return Assigned(bound, cells, instructions, slots.sizes, offsets, arena_bytes, live, kinds)
+    arenas = {space: Arena(own.sizes, *own.layout()) for space, own in slots.items()}
+    return Assigned(bound, cells, instructions, arenas, live, kinds, tuple(draft.notes))
 
 
 def _bases(views: dict[int, tuple[int, View]]) -> dict[int, int]:
@@ -236,7 +267,7 @@ def _ends(
 
 
 def _overwritten(
-    chosen: Elementwise | Kernel | Fused,
+    chosen: Chosen,
     reads: Sequence[int],
     where: int,
     out: TensorType,
@@ -245,7 +276,9 @@ def _overwritten(
     base: dict[int, int],
 ) -> int:
     """A dying operand in whose memory the result of this number may be written, or -1."""
-    if isinstance(chosen, Kernel) or (isinstance(chosen, Elementwise) and not chosen.overlap):
+    if isinstance(chosen, Kernel | Transfer):
+        return -1
+    if isinstance(chosen, Elementwise) and not chosen.overlap:
         return -1
     if all(size == 1 for size in out.shape):
         # On one element NumPy takes an overlap for a risk and copies: thrice the time of a call.
@@ -257,8 +290,12 @@ def _overwritten(
         readers = [v for v in reads if base.get(v, v) == root]
         if any(v != root for v in readers):
             continue
+        places = [k for k, v in enumerate(reads) if v == root]
+        if isinstance(chosen, Launched) and not chosen.replaces.issuperset(
+            [(k, where) for k in places]
+        ):
+            continue
         if isinstance(chosen, Fused):
-            places = [k for k, v in enumerate(reads) if v == root]
             shape: Any = out.shape
             if not all(chosen.replaces(k, where, shape) for k in places):
                 continue

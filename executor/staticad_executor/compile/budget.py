@@ -13,10 +13,10 @@ from staticad_schema.types import nbytes
 
 from ..plan import Plan, memory_use
 from .bind import Bound, bind, pending
-from .draft import Draft
 from .lifetimes import Lifetimes
 from .recompute import costs, lower
 from .repeat import repeated
+from .write import written
 
 Shapes = Sequence[tuple[int, ...]]
 Finish = Callable[[Bound], Plan]
@@ -43,9 +43,7 @@ def within(plan: Plan, bound: Bound, shapes: Shapes, budget: int, finish: Finish
     given = given_bytes(bound)
     if given + plan.peak_bytes <= budget:
         return plan
-    draft = Draft(bound)
-    draft.write()
-    lifetimes = Lifetimes(draft)
+    lifetimes = Lifetimes(written(bound))
     target = lifetimes.peak
     excess = given + plan.peak_bytes - budget
     for attempt in range(ATTEMPTS):

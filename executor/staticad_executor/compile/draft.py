@@ -1,14 +1,13 @@
 """Instructions over values: what is called, before anything has memory.
 
-The first half of stage 7.  Small regions become one instruction a node, large ones a single
-one; views are only noted, with how they are taken; what has to be contiguous and is not gets
-a copy.
+The first half of stage 7, which `write` fills.  Views are only noted, with how they are taken, and
+so is in which memory space each value is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,20 +15,21 @@ from numpy.lib.stride_tricks import as_strided
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS
-from staticad_schema.types import Array, TensorType, nbytes
+from staticad_schema.types import Array, TensorType
 
-from ..devices.numpy.elementwise import Elementwise, elementwise
-from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
-from ..devices.numpy.region import LONG_ROW, WHOLE_ELEMENTS
+from ..devices.base import HOST
+from ..devices.numpy.elementwise import Elementwise
+from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.tiles import contiguous
-from ..program import VIEWS
-from .alike import Kind
 from .bind import Bound
-from .fuse import Fused, Tiles, fused
-from .scalar import python_kernel, runs
+from .fuse import Fused
+from .moves import End, Given, Launched, Transfer, Wait
 
 View = Callable[[Array], Array]
+
+
+Chosen = Elementwise | Kernel | Fused | Launched | Transfer | Given | Wait | End
+"""What an instruction does."""
 
 
 class Steps:
@@ -39,7 +39,7 @@ class Steps:
         self.nodes: list[tuple[int, ...]] = []
         self.reads: list[tuple[int, ...]] = []
         self.writes: list[tuple[int, ...]] = []
-        self.kernels: list[Elementwise | Kernel | Fused] = []
+        self.kernels: list[Chosen] = []
         self.numbers: list[int] = []
 
     def add(
@@ -47,7 +47,7 @@ class Steps:
         nodes: tuple[int, ...],
         reads: tuple[int, ...],
         writes: tuple[int, ...],
-        kernel: Elementwise | Kernel | Fused,
+        kernel: Chosen,
         number: int,
     ) -> None:
         """One more instruction, of the step of this number."""
@@ -61,12 +61,8 @@ class Steps:
 class Draft:
     """Instructions over values, before they have memory."""
 
-    def __init__(self, bound: Bound, python_scalars: bool = False, joins: bool = False) -> None:
-        """python_scalars: whether 0-d regions may compute with Python's floats.  joins: whether
-        operands of concatenations may be computed in their places."""
+    def __init__(self, bound: Bound) -> None:
         self.bound = bound
-        self.python_scalars = python_scalars
-        self.joins = joins
         self.program = bound.grouped.program
         self.graph: Graph = self.program.graph
         self.outputs = frozenset(self.program.outputs)
@@ -77,37 +73,43 @@ class Draft:
         # A strided stand-in without memory for each view, to ask NumPy for its layout.
         self.models: dict[int, Array] = {}
         self.solid: dict[TensorType, Array] = {}
-        self.copies: dict[int, int] = {}
         # For each value that is no node's the one that it is a copy, or a part, of.
         self.originals: dict[int, int] = {}
         # Concatenations that nothing computes as a whole: their operands are parts of them.
         self.joined: set[int] = set()
+        # Where each part begins in its whole, in bytes.
+        self.part_at: dict[int, int] = {}
+        # The memory space of each value that is not in the host's.
+        self.away: dict[int, str] = {}
+        self._there: dict[tuple[int, str], int] = {}
         self._made: set[int] = set()
         self._seen = 0
         self.steps = Steps()
         self.kinds: list[str] = []
+        self._kind = "kernel"
+        # What is handed out, in the host's memory.
+        self.results: list[int] = []
+        self.notes: list[str] = []
         self.alike = bound.grouped.alike
-        # What is known already for other nodes and regions of a kind.
-        self.elementwise_kernels: dict[Any, Elementwise] = {}
-        self.kernels: dict[Kind, Kernel] = {}
-        self.tiles: dict[Any, Tiles] = {}
 
-    def write(self) -> None:
-        """All instructions, in the order of the groups."""
-        needed = self.needed()
-        nodes = self.graph.nodes
-        for group in self.bound.grouped.groups:
-            members = [i for i in group.nodes if needed[i]]
-            if not members:
-                continue
-            if group.kind == "view" and self.view(members[0]):
-                continue
-            if group.kind == "region" or group.rows >= 0:
-                self.kinds.append(group.kind)
-                self.region(members, group.outputs, group.rows)
-            elif nodes[members[0]].op != "group":
-                self.kinds.append("kernel")
-                self.kernel(members[0])
+    def begin(self, kind: str) -> None:
+        """What is added next belongs to another group."""
+        self._kind = kind
+        self.kinds.append(kind)
+
+    def add(
+        self,
+        nodes: tuple[int, ...],
+        reads: tuple[int, ...],
+        writes: tuple[int, ...],
+        kernel: Chosen,
+    ) -> None:
+        """One more instruction of the group that is being written."""
+        if isinstance(kernel, Transfer):
+            self.kinds.append("copy")
+        elif self.kinds[-1] == "copy":
+            self.kinds.append(self._kind)
+        self.steps.add(nodes, reads, writes, kernel, len(self.kinds) - 1)
 
     def needed(self) -> bytearray:
         """Which nodes still have to run, now that some values are constants."""
@@ -147,6 +149,8 @@ class Draft:
             return False
         self.models[node.start] = seen
         self.views[node.start] = source, look
+        if source in self.away:
+            self.away[node.start] = self.away[source]
         return True
 
     def model(self, value: int) -> Array:
@@ -160,184 +164,68 @@ class Draft:
             self.models[value] = found
         return found
 
-    def contiguous(self, value: int) -> int:
-        """The value itself, or a contiguous copy of it if it is a view that is not."""
-        if value not in self.views or self.models[value].flags.c_contiguous:
-            return value
-        copy = self.copies.get(value)
-        if copy is None:
-            copy = len(self.types)
-            self.types.append(self.types[value])
-            self.copies[value] = copy
-            self.originals[copy] = value
-            self.steps.add((), (value,), (copy,), copy_kernel(), len(self.kinds) - 1)
+    def another(self, value: int) -> int:
+        """A value of the same type that is no node's, and stands for this one."""
+        copy = len(self.types)
+        self.types.append(self.types[value])
+        self.originals[copy] = self.originals.get(value, value)
         return copy
 
-    def walked(self, value: int) -> int:
-        """The value as an elementwise operand.  Negative strides are copied away: NumPy's
-        loops may round differently when they walk backwards."""
-        if value not in self.views or min(self.models[value].strides, default=0) >= 0:
+    # -------------------------------------------------------------- memory spaces
+
+    def root(self, value: int) -> int:
+        """The value whose memory a value is in."""
+        while value in self.views:
+            value = self.views[value][0]
+        return value
+
+    def offset(self, value: int) -> int:
+        """Where the first element of a value is in the memory of its root, in bytes."""
+        if value not in self.views:
+            return 0
+        return _address(self.model(value)) - _address(self.model(self.root(value)))
+
+    def brought(self, value: int, space: str) -> int:
+        """The value in a memory space: itself if it is there, else a copy, which is made once."""
+        if self.away.get(value, HOST) == space:
             return value
-        return self.contiguous(value)
-
-    # -------------------------------------------------------------- instructions
-
-    def region(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
-        """One instruction for all nodes, if there are enough elements; else one a node."""
-        nodes, types = self.graph.nodes, self.types
-        if rows < 0:
-            shape: Any = types[nodes[members[0]].start].shape
-            if not shape and self.python_scalars:
-                self.scalars(members, leaving)
-            elif not shape or math.prod(shape) <= WHOLE_ELEMENTS:
-                self.one_by_one(members)
-            else:
-                self.tiled(members, leaving, len(shape))
-            return
-        shapes: Any = [types[v].shape for i in members for v in nodes[i].outputs]
-        shapes += [types[v].shape for i in members for v in nodes[i].inputs]
-        elements = [math.prod(shape) for shape in shapes]
-        if max(elements) <= WHOLE_ELEMENTS or 0 in elements:
-            self.one_by_one(members)
-        elif max(math.prod(shape[rows:]) for shape in shapes) > LONG_ROW:
-            self.by_shape(members, leaving)
-        else:
-            self.tiled(members, leaving, rows)
-
-    def by_shape(self, members: Sequence[int], leaving: Sequence[int]) -> None:
-        """Instructions for elementwise nodes of one shape that follow each other, and for any
-        other node one: rows are too long to be computed one by one."""
-        nodes, types = self.graph.nodes, self.types
-        runs: list[list[int]] = []
-        for index in members:
-            fits = (
-                OPS[nodes[index].op].elementwise and runs and OPS[nodes[runs[-1][0]].op].elementwise
-            )
-            if fits and types[nodes[index].start].shape == types[nodes[runs[-1][0]].start].shape:
-                runs[-1].append(index)
-            else:
-                runs.append([index])
-        run_of = {v: k for k, run in enumerate(runs) for i in run for v in nodes[i].outputs}
-        needed = set(leaving)
-        for k, run in enumerate(runs):
-            needed |= {v for i in run for v in nodes[i].inputs if run_of.get(v, k) != k}
-        for run in runs:
-            if OPS[nodes[run[0]].op].elementwise:
-                self.region(run, [v for i in run for v in nodes[i].outputs if v in needed], -1)
-            else:
-                self.one_by_one(run)
-
-    def one_by_one(self, members: Sequence[int]) -> None:
-        """One instruction a node."""
-        nodes, views, steps = self.graph.nodes, self.views, self.steps
-        step = len(self.kinds) - 1
-        for index in members:
-            node = nodes[index]
-            if not OPS[node.op].elementwise:
-                if node.op not in VIEWS or not self.view(index):
-                    self.kernel(index)
-                continue
-            reads = node.inputs
-            if views and not views.keys().isdisjoint(reads):
-                reads = tuple([self.walked(v) for v in reads])
-            chosen = self.elementwise(index, node, not self.types[node.start].shape)
-            steps.add((index,), reads, (node.start,), chosen, step)
-
-    def scalars(self, members: Sequence[int], leaving: Sequence[int]) -> None:
-        """One instruction for each run of nodes that Python's floats can stand for, one a node
-        for the others."""
-        for run in runs(self.graph, self.types, members, leaving):
-            if run.expressions:
-                chosen = python_kernel(run, self.graph, self.bound.constants, self.elementwise)
-                number = len(self.kinds) - 1
-                self.steps.add(run.nodes, run.operands, run.outputs, chosen, number)
-            else:
-                self.one_by_one(run.nodes)
-
-    def elementwise(self, index: int, node: Node, scalar: bool = False) -> Elementwise:
-        types = self.types
-        dtypes = tuple([types[v].dtype for v in node.inputs])
-        if node.attributes:
-            attributes = self.bound.node_attributes(index)
-            return elementwise(node.op, attributes, dtypes, types[node.start].dtype, scalar)
-        key = node.op, scalar, dtypes
-        found = self.elementwise_kernels.get(key)
+        looking = []
+        while value in self.views and (value, space) not in self._there:
+            looking.append(value)
+            value = self.views[value][0]
+        found = self._there.get((value, space))
         if found is None:
-            out = types[node.start].dtype
-            found = self.elementwise_kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
+            found = self._copied(value, space)
+        for view in reversed(looking):
+            copy = self._there[view, space] = self.another(view)
+            self.models[copy] = self.model(view)
+            self.views[copy] = found, self.views[view][1]
+            self.enter(copy, space)
+            found = copy
         return found
 
-    def tiled(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
-        """One instruction for all nodes, whose first axes are rows."""
-        chosen, operands, outputs = fused(self, tuple(members), leaving, rows)
-        self.steps.add(tuple(members), operands, outputs, chosen, len(self.kinds) - 1)
+    def _copied(self, value: int, space: str) -> int:
+        copy = self._there[value, space] = self.another(value)
+        if not self.is_constant(value):
+            producer = self.graph.producers[self.originals[copy]]
+            transfer = Transfer(self.away.get(value, HOST), space)
+            self.add((producer,), (value,), (copy,), transfer)
+        self.enter(copy, space)
+        return copy
 
-    def kernel(self, index: int) -> None:
-        node = self.graph.nodes[index]
-        if node.op == "concat" and self.joins and self.join(index, node):
-            return
-        kind = self.alike.node(index, node)
-        known = self.alike.kernels if kind.fixed else self.kernels
-        chosen = known.get(kind)
-        if chosen is None:
-            chosen = known[kind] = kernel(
-                node.op, self.bound.node_attributes(index),
-                [self.types[v] for v in node.inputs],
-                [self.types[v] for v in node.outputs],
-            )  # fmt: skip
-        reads = node.inputs
-        if chosen.contiguous:
-            reads = tuple([self.contiguous(v) for v in reads])
-        else:
-            reads = tuple([self.walked(v) for v in reads])
-        if chosen.apart is not None:
-            chosen = self.product(chosen, *reads)
-        self.steps.add((index,), reads, tuple(node.outputs), chosen, len(self.kinds) - 1)
+    def enter(self, value: int, space: str) -> None:
+        """Note in which memory space a value is."""
+        if space != HOST:
+            self.away[value] = space
 
-    def product(self, chosen: Kernel, left: int, right: int) -> Kernel:
-        """The kernel of a product for operands that may share memory, or cannot."""
-        if self.apart(left, right):
-            return chosen._replace(function=chosen.apart or chosen.function)
-        copied = nbytes(self.types[right])
-        return chosen._replace(temporary_bytes=chosen.temporary_bytes + copied)
+    def is_constant(self, value: int) -> bool:
+        """Whether a value is known before any run."""
+        value = self.originals.get(value, value)
+        if value in self.bound.constants:
+            return True
+        return self.graph.nodes[self.graph.producers[value]].op == "constant"
 
-    def apart(self, first: int, second: int) -> bool:
-        """Whether two values are certain to share no memory."""
-        while first in self.views:
-            first = self.views[first][0]
-        while second in self.views:
-            second = self.views[second][0]
-        # A caller may feed one array twice.
-        return first != second and not (first in self.feeds and second in self.feeds)
-
-    # -------------------------------------------------------------- parts
-
-    def join(self, index: int, node: Node) -> bool:
-        """Let the operands of a concatenation be computed where they belong in it, those that
-        cannot be copied there; False if none can, or if they are no runs of memory."""
-        whole, axis = node.start, self.bound.node_attributes(index)["axis"]
-        shape: Any = self.types[whole].shape
-        if math.prod(shape[:axis]) != 1 or not math.prod(shape):
-            return False
-        if all(self.movable(v) < 0 for v in node.inputs):
-            return False
-        start = 0
-        for v in node.inputs:
-            own: Any = self.types[v].shape
-            index_of = (slice(None),) * axis + (slice(start, start + own[axis]),)
-            start += own[axis]
-            part = self.movable(v)
-            if part < 0:
-                part = len(self.types)
-                self.types.append(self.types[v])
-                self.originals[part] = whole
-                number = len(self.kinds) - 1
-                self.steps.add((index,), (self.walked(v),), (part,), copy_kernel(), number)
-            self.model(part)
-            self.views[part] = whole, _stretch(index_of, self.types[part])
-        self.joined.add(whole)
-        self._made.add(whole)
-        return True
+    # -------------------------------------------------------------- parts of a concatenation
 
     def movable(self, value: int) -> int:
         """The value that is computed where `value` has its elements, all of them in order, if it
@@ -353,8 +241,24 @@ class Draft:
         while self._seen < len(written):
             self._made.update(written[self._seen])
             self._seen += 1
-        free = value in self._made and value not in self.views
+        free = value in self._made and value not in self.views and value not in self.away
         return value if free and value not in self.outputs else -1
+
+    def part(self, value: int, whole: int, axis: int, start: int, stop: int) -> None:
+        """Have a value computed where its elements are in a concatenation: from `start` to `stop`
+        along an axis behind axes of size 1."""
+        shape: Any = self.types[whole].shape
+        index = (slice(None),) * axis + (slice(start, stop),)
+        self.model(value)
+        self.views[value] = whole, _stretch(index, self.types[value])
+        row = math.prod(shape[axis + 1 :]) * self.types[whole].dtype.itemsize
+        self.part_at[value] = start * row
+        self._made.add(whole)
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _solid(type_: TensorType) -> Array:

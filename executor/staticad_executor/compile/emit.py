@@ -7,22 +7,28 @@ text is generated, so nothing in a file can become code.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from staticad_schema.graph import Graph
 from staticad_schema.types import UINT8, Array, TensorType, nbytes
 
+from ..devices.base import HOST
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.region import Region
-from ..plan import Account, Call, MemoryUse, Plan, Step, Workspace, memory_use, workspace
+from ..plan import Account, Call, MemoryUse, Plan, Step, Workspace, memory_use, picking, workspace
 from ..pool import PAGE
 from .assign import Assigned, Cell, Instruction
 from .fuse import Fused
+from .launches import ELSEWHERE, Queues
+from .moves import Transfer
+from .synchronize import synchronized
+
+if TYPE_CHECKING:
+    from ..devices.opencl.device import OpenCLDevice
 
 # Cancelling is looked for this often; a call on small arrays takes about half a microsecond.
 CHUNK_CALLS = 64
@@ -30,9 +36,17 @@ CHUNK_CALLS = 64
 CHUNK_BYTES = 1 << 20
 
 
-def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = tuple) -> Plan:
-    """The plan of assigned instructions.  notes: what the compiler has to tell."""
+def emit(
+    assigned: Assigned,
+    threads: int,
+    notes: Callable[[], Sequence[str]] = tuple,
+    devices: Mapping[str, OpenCLDevice] | None = None,
+) -> Plan:
+    """The plan of assigned instructions.  notes: what the compiler has to tell.  devices: those
+    beside NumPy, by name.  Raises ExecutionError where a kernel does not build."""
+    assigned = synchronized(assigned)
     cells = list(assigned.cells)
+    queues = Queues(devices or {}, assigned, cells)
     graph = _bound_graph(assigned)
     program = assigned.bound.grouped.program
     regions: list[tuple[int, Region]] = []
@@ -46,7 +60,7 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
         chosen = item.kernel
         if isinstance(chosen, Fused):
             if 0 in chosen.rows:
-                calls.append((_nothing, _pick(())))
+                calls.append((_nothing, picking(())))
                 algorithms.append("empty")
             else:
                 region = chosen.region(threads, _early(item, assigned.cells))
@@ -55,11 +69,14 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
                     registers = leased[id(region)] = len(cells)
                     regions.append((registers, region))
                     cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
-                calls.append((region, _pick((registers, *item.reads, *item.writes))))
+                calls.append((region, picking((registers, *item.reads, *item.writes))))
                 algorithms.append(region.text())
+        elif isinstance(chosen, ELSEWHERE):
+            call, text = queues.call(item)
+            calls.append(call)
+            algorithms.append(text)
         else:
-            picked = item.reads + item.writes
-            pick = operator.itemgetter(*picked) if len(picked) > 1 else _pick(picked)
+            pick = picking(item.reads + item.writes)
             if isinstance(chosen, Elementwise):
                 calls.append((chosen.function, pick))
                 algorithms.append("ufunc" if chosen.native else "meaning")
@@ -72,23 +89,24 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
         owners.append(item.nodes or (owners[-1] if owners else (0,)))
     prologue, fixed, views = _initial(cells)
     scratch = max((r.scratch_bytes for _, r in regions), default=0)
-    offsets, arena_bytes = assigned.offsets, assigned.arena_bytes
-    slot_cells = [(k, c) for k, c in enumerate(cells) if c.kind == "slot"]
+    own = assigned.arenas[HOST]
+    slot_cells = [(k, c) for k, c in enumerate(cells) if c.kind == "slot" and c.space == HOST]
     workers = max((r.threads for _, r in regions), default=0)
     chunks = _chunks(calls, assigned, cells)
 
     def build_workspace() -> Workspace:
         arrays = list(fixed)
-        arena = _aligned_bytes(arena_bytes)
+        arena = _aligned_bytes(own.nbytes)
         for k, cell in slot_cells:
             shape: Any = cell.type.shape
-            arrays[k] = np.ndarray(shape, cell.type.dtype, arena, offsets[cell.at])
+            arrays[k] = np.ndarray(shape, cell.type.dtype, arena, own.offsets[cell.at])
         for k, at, look in views:
             arrays[k] = look(arrays[at])
         token: list[Any] = [None]
         memory = [_aligned_bytes(scratch) for _ in range(workers)]
         for k, region in regions:
             arrays[k] = region.lease(memory, token)
+        queues.fill(arrays, arena)
         return workspace(chunks, arrays, token)
 
     return Plan(
@@ -100,27 +118,20 @@ def emit(assigned: Assigned, threads: int, notes: Callable[[], Sequence[str]] = 
         owners=tuple(owners),
         speaks=bool(program.effects),
         build_workspace=build_workspace,
-        workspace_bytes=arena_bytes + workers * scratch,
+        workspace_bytes=assigned.arena_bytes + workers * scratch,
         temporary_bytes=max(map(_temporaries, assigned.instructions), default=0),
-        slot_bytes=arena_bytes,
+        slot_bytes=assigned.arena_bytes,
         make_notes=notes,
         make_account=lambda: Account(
             _steps(assigned, algorithms), _memory(assigned, graph), assigned.value_bytes
         ),
         idle=[],
+        settle=queues.settle,
     )
 
 
 def _nothing() -> None:
     """What an empty region does."""
-
-
-def _pick(cells: tuple[int, ...]) -> Callable[[Any], Sequence[Any]]:
-    if len(cells) > 1:
-        return operator.itemgetter(*cells)
-    # An itemgetter of one index gives no sequence, but one of a slice does.
-    start = cells[0] if cells else 0
-    return operator.itemgetter(slice(start, start + len(cells)))
 
 
 def _bound_graph(assigned: Assigned) -> Graph:
@@ -142,11 +153,11 @@ def _early(item: Instruction, cells: Sequence[Cell]) -> tuple[bool, ...]:
     return tuple([_place_of(cells, k) not in read for k in item.writes])
 
 
-def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, int]:
-    """The memory of a cell: a slot, a source, or an output."""
+def _place_of(cells: Sequence[Cell], index: int) -> tuple[str, tuple[str, int]]:
+    """The memory of a cell: a slot, a source, or an output, and which one of its space."""
     while cells[index].kind == "view":
         index = cells[index].at
-    return cells[index].kind, cells[index].at
+    return cells[index].kind, (cells[index].space, cells[index].at)
 
 
 def _initial(
@@ -158,6 +169,8 @@ def _initial(
     arrays: list[Any] = [None] * len(cells)
     given = bytearray(len(cells))
     for k, cell in enumerate(cells):
+        if cell.space != HOST:
+            continue
         if cell.kind == "constant":
             arrays[k] = cell.payload
         elif cell.kind in ("source", "output"):
@@ -203,7 +216,6 @@ def _chunks(
 def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
     """The instructions gathered into steps."""
     grouped = assigned.bound.grouped
-    device = {i: g.device for g in grouped.groups for i in g.nodes[:1]}
     leaving = {v for g in grouped.groups for v in g.outputs} | set(grouped.program.outputs)
     steps: list[Step] = []
     items = assigned.instructions
@@ -227,7 +239,7 @@ def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
         label = f"{len(mine)} calls of " if len(mine) > 1 else ""
         steps.append(
             Step(
-                assigned.kinds[items[start].step], device.get(nodes[0], "numpy") if nodes else "",
+                assigned.kinds[items[start].step], _device(mine[0]),
                 nodes, label + ", ".join(names),
                 tuple(assigned.cell_text(c) for c in [*reads][:8]),
                 tuple(assigned.cell_text(c) for c in sorted(writes)),
@@ -236,6 +248,13 @@ def _steps(assigned: Assigned, algorithms: Sequence[str]) -> tuple[Step, ...]:
         )  # fmt: skip
         start = stop
     return tuple(steps)
+
+
+def _device(item: Instruction) -> str:
+    """Where an instruction runs; a copy, where it goes to, or else comes from."""
+    if isinstance(item.kernel, Transfer):
+        return item.kernel.source if item.kernel.target == HOST else item.kernel.target
+    return item.kernel.device if isinstance(item.kernel, ELSEWHERE) else "numpy"
 
 
 def _temporaries(item: Instruction) -> int:
@@ -250,22 +269,23 @@ def _memory(assigned: Assigned, graph: Graph) -> tuple[MemoryUse, ...]:
     items = assigned.instructions
     taken = list(map(_temporaries, items))
     worst = max(range(len(items)), key=lambda k: assigned.live[k] + taken[k])
-    holder: dict[int, tuple[int, TensorType]] = {}
+    holder: dict[tuple[str, int], tuple[int, TensorType]] = {}
     for item in items[: worst + 1]:
         for c, value in zip(item.writes, item.values, strict=True):
             cell = assigned.cells[c]
             while cell.kind == "view":
                 cell = assigned.cells[cell.at]
             if cell.kind == "slot":
-                holder[cell.at] = graph.producers[value], cell.type
-    used: set[int] = set()
-    written: set[int] = set()
+                holder[cell.space, cell.at] = graph.producers[value], cell.type
+    used: set[tuple[str, int]] = set()
+    written: set[tuple[str, int]] = set()
     for position, item in enumerate(items[worst:]):
         for c in item.reads:
             kind, at = _place_of(assigned.cells, c)
             if kind == "slot" and at not in written:
                 used.add(at)
-        own = {assigned.cells[c].at for c in item.writes if assigned.cells[c].kind == "slot"}
+        kinds = [_place_of(assigned.cells, c) for c in item.writes]
+        own = {at for kind, at in kinds if kind == "slot"}
         if position:
             written |= own
         else:

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from staticad_schema.text import line
 
 from ..devices.base import Device
-from ..program import Program
+from ..devices.numpy import NumpyDevice
+from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
+
+if TYPE_CHECKING:
+    from ..devices.opencl.device import OpenCLDevice
+
+NUMPY = "numpy"
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The devices of a session.
+
+    default: the name of the one that runs what asks for none.  elsewhere: those beside NumPy, by
+    name.  meant: for each hint of a graph the device that it means, if there is one.
+    """
+
+    default: str = NUMPY
+    elsewhere: Mapping[str, OpenCLDevice] = field(default_factory=dict)
+    meant: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def named(self) -> dict[str, Device]:
+        """All of them, by name."""
+        return {**self.elsewhere, NUMPY: NumpyDevice()}
+
+
+ALONE = Devices()
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +55,39 @@ class Placed:
         return "\n".join([*lines, *self.notes]) + "\n"
 
 
-def place(program: Program, devices: Mapping[str, Device]) -> Placed:
-    """Each node where its hint says, if that device is there and runs it; else on the first
-    device that does.  The last device, NumPy, runs everything."""
-    names: Sequence[str] = tuple(devices)
-    default = names[0]
+def place(program: Program, devices: Devices = ALONE) -> Placed:
+    """Each node where its hint says, if there is that device and it runs the node; else on the
+    session's own; and what that does not run, on NumPy, which runs everything.
+
+    Notes say where a hint is passed over, and what else runs on NumPy, and why.
+    """
+    graph = program.graph
+    types, producers = graph.types, graph.producers
+    named = devices.named
     chosen: list[str] = []
     notes: list[str] = []
-    single = len(names) == 1
-    for node in program.graph.nodes:
+    missed: Counter[tuple[str, str]] = Counter()
+    for node in graph.nodes:
         hint = node.device
-        if single and hint is None:
-            chosen.append(default)
+        if hint is None and not devices.elsewhere:
+            chosen.append(NUMPY)
             continue
-        candidates = [hint, *names] if hint in devices else names
-        device = next(name for name in candidates if name and devices[name].supports(node))
-        if hint is not None and device != hint:
-            notes.append(f"{node.name or node.op!r} asks for {hint}, runs on {device}")
-        chosen.append(device)
+        wanted = devices.default
+        if hint is not None:
+            wanted = NUMPY if hint == NUMPY else devices.meant.get(hint, wanted)
+        if node.op in VIEWS and node.inputs and hint is None:
+            # A look at memory is where that is.
+            wanted = chosen[producers[node.inputs[0]]]
+        found = wanted
+        if wanted != NUMPY and node.op not in GIVEN | ASKS_SIZES:
+            operands = [types[v] for v in node.inputs]
+            why = named[wanted].why_not(node.op, node.attributes, operands, node.types)
+            if why is not None:
+                found = NUMPY
+                missed[node.op, why] += 1
+        if hint is not None and hint not in (NUMPY, found) and devices.meant.get(hint) != found:
+            notes.append(f"{node.name or node.op!r} asks for {hint}, runs on {found}")
+        chosen.append(found)
+    for (op, why), count in missed.items():
+        notes.append(f"on {NUMPY}: {count} x {op}: {why}")
     return Placed(program, tuple(chosen), tuple(notes))

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from staticad_schema.node import Node
+from staticad_schema.types import TensorType
+
+if TYPE_CHECKING:
+    from .opencl.target import Target
+
+HOST = "host"
+"""The memory space of this process."""
 
 
 class Device(Protocol):
@@ -17,10 +23,40 @@ class Device(Protocol):
         ...
 
     @property
+    def space(self) -> str:
+        """Where its memory is: `HOST`, or a name of its own."""
+        ...
+
+    @property
     def claimed(self) -> Collection[str]:
         """Ops with an expansion that it runs as they are."""
         ...
 
-    def supports(self, node: Node) -> bool:
-        """Whether it runs the node."""
+    def why_not(
+        self,
+        op: str,
+        attributes: Mapping[str, Any],
+        operands: Sequence[TensorType],
+        outputs: Sequence[TensorType],
+    ) -> str | None:
+        """Why it does not run a node, in a few words; None if it does."""
+        ...
+
+
+class OpenCL(Device, Protocol):
+    """A device for which kernels are generated."""
+
+    @property
+    def target(self) -> Target:
+        """The device as generated kernels see it."""
+        ...
+
+    @property
+    def allocation_bytes(self) -> int:
+        """The largest buffer."""
+        ...
+
+    @property
+    def parameter_bytes(self) -> int:
+        """The most bytes of a kernel's arguments."""
         ...

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from .buffers import BufferPool
+from staticad_schema.types import Array, TensorType
+
+from ..base import HOST
+from .buffers import BufferPool, Memory, share
 from .cache import DiskCache
 from .discovery import Found, select
-from .limits import Limits, limits_of
+from .limits import POCL, Limits, limits_of
+from .native import why_not
 from .runtime import Runtime
 from .selftest import SHARING, SelfTest, self_test
+from .target import Target, target_of
 from .transfer import Staging
 
 
@@ -20,7 +27,16 @@ class OpenCLDevice:
     limits: what kernels may use, where that is less than the driver says.  separate: treat a
     processor as a device with memory of its own.  Warns, once, of what the self-test found wrong.
     Raises PlanError where the driver fails, MemoryError.
+
+    space: `HOST` where it works on the host's memory, else its name.  target: what kernels are
+    generated for.  keeps_binaries: whether to store what was built on disk; PoCL keeps a cache of
+    its own, and would compile twice.  takes_any_address: whether buffers over the host's memory
+    may begin anywhere.
     """
+
+    claimed = frozenset(
+        {"softmax", "log_softmax", "cross_entropy", "normalize", "matmul_transposed"}
+    )
 
     def __init__(
         self,
@@ -34,6 +50,10 @@ class OpenCLDevice:
         self.self_test: SelfTest = self_test(self.runtime)
         if SHARING in self.self_test.failed:
             self.runtime.shares_host = False
+        self.space = HOST if self.runtime.shares_host else self.name
+        self.target: Target = target_of(self.limits, found.platform_version)
+        self.keeps_binaries = found.platform != POCL
+        self.takes_any_address = found.platform == POCL
         self.buffers = BufferPool(self.runtime)
         self.staging = Staging(self.runtime)
         if self.self_test.failed:
@@ -53,6 +73,35 @@ class OpenCLDevice:
     def limits(self) -> Limits:
         """What its kernels may use."""
         return self.runtime.limits
+
+    @property
+    def allocation_bytes(self) -> int:
+        """The largest buffer."""
+        return self.limits.allocation_bytes
+
+    @property
+    def parameter_bytes(self) -> int:
+        """The most bytes of a kernel's arguments."""
+        return self.limits.parameter_bytes
+
+    def why_not(
+        self,
+        op: str,
+        attributes: Mapping[str, Any],
+        operands: Sequence[TensorType],
+        outputs: Sequence[TensorType],
+    ) -> str | None:
+        """Why it does not run a node, in a few words; None if it does."""
+        return why_not(op, attributes, operands, outputs, self.target)
+
+    def filled(self, array: Array) -> Memory:
+        """Memory that holds these numbers for as long as it is held."""
+        if self.runtime.shares_host:
+            return share(self.runtime, array)
+        memory = self.buffers.lend(max(1, array.nbytes)).memory
+        if array.nbytes:
+            self.staging.upload(array, memory)
+        return memory
 
     def trim(self) -> int:
         """Give idle memory back to the driver; return its bytes."""

@@ -141,6 +141,22 @@ class Kernel(NamedTuple):
     local_size: tuple[int, ...]
 
     @property
+    def parameter_bytes(self) -> int:
+        """What its arguments take, of which a device takes no more than so much."""
+        total = 0
+        for argument in self.arguments:
+            if isinstance(argument, np.generic):
+                total += argument.itemsize
+            else:
+                total += 8 if isinstance(argument, LocalBytes) else 16
+        return total
+
+    @property
+    def flags(self) -> bool:
+        """Whether it can find an index out of range."""
+        return any(isinstance(a, Pointer) and a.kind == "flag" for a in self.arguments)
+
+    @property
     def source(self) -> str:
         """The kernel as a program of its own."""
         return "".join(self.functions) + self.text(self.name)

@@ -1,0 +1,235 @@
+"""The calls of instructions that are not NumPy's: launches, copies, waiting.
+
+Kernels are built when a plan is made, and get their memory when a workspace is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from staticad_schema.types import UINT8, Array, TensorType, nbytes
+
+from ..devices.base import HOST
+from ..devices.opencl.region import Pointer
+from ..failure import InNodeError
+from ..plan import Call, picking
+from .assign import Assigned, Cell, Instruction
+from .moves import End, Given, Launched, Transfer, Wait
+from .synchronize import root_of
+
+if TYPE_CHECKING:
+    from ..devices.opencl.buffers import Memory
+    from ..devices.opencl.commands import Built, Commands
+    from ..devices.opencl.device import OpenCLDevice
+
+ARENA = -1
+FLAGS = -2
+ELSEWHERE = Launched | Transfer | Given | Wait | End
+
+
+class _Placed(NamedTuple):
+    """An instruction's kernels, and the cell that holds its launches."""
+
+    cell: int
+    built: Built
+
+
+class Queue:
+    """What a plan does on one device.
+
+    cells: the plan's, to which this adds those that hold launches, commands, memory.
+    """
+
+    def __init__(self, device: OpenCLDevice, assigned: Assigned, cells: list[Cell]) -> None:
+        self.device = device
+        self._assigned = assigned
+        self._cells = cells
+        self._placed: list[_Placed] = []
+        self._flagged = 0
+        self._constants: dict[int, Memory] = {}
+        self._given: tuple[int, ...] = ()
+        # Of memory in slots of a space of its own, where copies go to.
+        self._slots: set[int] = set()
+        self._moved: set[int] = set()
+        self.commands = _new_cell(cells)
+        self.flags = _new_cell(cells)
+        self.found = _new_cell(cells)
+
+    def launch(self, item: Instruction, kernel: Launched) -> Call:
+        """The call that enqueues an instruction's kernels.  Raises ExecutionError."""
+        from ..devices.opencl.commands import Place, built
+
+        places: dict[Pointer, Place] = {}
+        for k, cell in enumerate(item.reads):
+            memory, offset = self.place(cell)
+            places[Pointer("operand", k)] = Place(memory, offset + kernel.offsets[k])
+        for k, cell in enumerate(item.writes):
+            memory, offset = self.place(cell)
+            scratch = k - kernel.outputs
+            pointer = Pointer("output", k) if scratch < 0 else Pointer("scratch", scratch)
+            places[pointer] = Place(memory, offset)
+        if kernel.flagged:
+            places[Pointer("flag")] = Place(FLAGS, 4 * self._flagged)
+            self._flagged += 1
+        cell = _new_cell(self._cells)
+        self._placed.append(_Placed(cell, built(self.device, kernel.recipe, places)))
+        return operator.call, picking((cell,))
+
+    def place(self, cell: int) -> tuple[int, int]:
+        """The memory of a cell, and where it begins there."""
+        root, offset = root_of(self._cells, cell)
+        found = self._cells[root]
+        if found.kind == "slot":
+            arena = self._assigned.arenas[found.space]
+            if arena.nbytes <= self.device.allocation_bytes or found.space != HOST:
+                return ARENA, offset + arena.offsets[found.at]
+            self._slots.add(root)
+        elif found.kind == "constant" and root not in self._constants:
+            self._constants[root] = self.device.filled(np.ascontiguousarray(found.payload))
+        return root, offset
+
+    def give(self, item: Instruction) -> Call:
+        """The call that tells the device where the arrays of a run are."""
+        self._given = item.reads
+        return _bind, picking((self.commands, *item.reads))
+
+    def moves(self, cell: int) -> None:
+        """Note that copies go to a cell, or come from it."""
+        self._moved.add(cell)
+
+    def wait(self) -> Call:
+        """The call that waits for the device."""
+        return self.device.runtime.finish, picking(())
+
+    def end(self, counts: Sequence[int]) -> Call:
+        """The call that waits for the last time.  counts: the nodes of each instruction that has a
+        flag."""
+        starts = np.cumsum([0, *counts]).tolist()
+        device = self.device
+
+        def end(commands: Commands, flags: Memory | None, found: Array | None) -> None:
+            device.runtime.finish()
+            commands.let_go()
+            if flags is None or found is None:
+                return
+            if device.space != HOST:
+                device.staging.download(flags, found)
+            if found.any():
+                which = int(np.flatnonzero(found)[0])
+                raise InNodeError(starts[which] + int(found[which]) - 1) from IndexError(
+                    "an index is out of range"
+                )
+
+        return end, picking((self.commands, self.flags, self.found))
+
+    def fill(self, arrays: list[Any], arena: Array) -> None:
+        """Make the launches of a workspace.  arena: the host's.  Raises MemoryError."""
+        from ..devices.opencl.buffers import share
+        from ..devices.opencl.commands import Commands
+
+        device = self.device
+        memories = dict(self._constants)
+        space = self._assigned.arenas.get(device.space)
+        if space is not None and space.nbytes:
+            if device.space != HOST:
+                memories[ARENA] = device.buffers.lend(space.nbytes).memory
+            elif space.nbytes <= device.allocation_bytes:
+                memories[ARENA] = share(device.runtime, arena)
+        for cell in self._slots:
+            memories[cell] = share(device.runtime, arrays[cell])
+        for cell in self._moved:
+            memory, offset = self.place(cell)
+            arrays[cell] = memories[memory].part(offset, nbytes(self._cells[cell].type))
+        if self._flagged:
+            found = np.zeros(self._flagged, np.uint32)
+            memories[FLAGS] = device.filled(found)
+            arrays[self.flags], arrays[self.found] = memories[FLAGS], found
+        commands = arrays[self.commands] = Commands(device, memories, self._given)
+        for cell, item in self._placed:
+            arrays[cell] = commands.enqueued(item)
+
+
+class Queues:
+    """What a plan does on devices beside NumPy."""
+
+    def __init__(
+        self, devices: Mapping[str, OpenCLDevice], assigned: Assigned, cells: list[Cell]
+    ) -> None:
+        self._assigned = assigned
+        self._cells = cells
+        self._devices = devices
+        self._queues: dict[str, Queue] = {}
+
+    def call(self, item: Instruction) -> tuple[Call, str]:
+        """The call of an instruction, and how it does it, for `explain`."""
+        kernel = item.kernel
+        if isinstance(kernel, Transfer):
+            return self._transfer(item, kernel), f"from {kernel.source} to {kernel.target}"
+        if isinstance(kernel, Launched):
+            return self._queue(kernel.device).launch(item, kernel), kernel.text
+        if isinstance(kernel, Given):
+            return self._queue(kernel.device).give(item), "where the arrays of the run are"
+        if isinstance(kernel, Wait):
+            return self._queue(kernel.device).wait(), "until it is done"
+        if isinstance(kernel, End):
+            counts = [
+                len(other.kernel.flagged) for other in self._assigned.instructions
+                if isinstance(other.kernel, Launched) and other.kernel.device == kernel.device
+                and other.kernel.flagged
+            ]  # fmt: skip
+            return self._queue(kernel.device).end(counts), "the last time"
+        raise TypeError(f"{kernel!r} is NumPy's")
+
+    def _queue(self, device: str) -> Queue:
+        found = self._queues.get(device)
+        if found is None:
+            found = Queue(self._devices[device], self._assigned, self._cells)
+            self._queues[device] = found
+        return found
+
+    def _transfer(self, item: Instruction, kernel: Transfer) -> Call:
+        """The call that copies an operand from one memory space to another."""
+        pick = picking(item.reads + item.writes)
+        ends = [self._queue(space) if space != HOST else None for space in kernel]
+        for queue, cell in zip(ends, (*item.reads, *item.writes), strict=True):
+            if queue is not None:
+                queue.moves(cell)
+        source, target = ends
+        if source is None and target is not None:
+            return target.device.staging.upload, pick
+        if source is not None and target is None:
+            return source.device.staging.download, pick
+        if source is None or target is None:
+            raise TypeError("a copy within the host's memory is NumPy's")
+        send, there = source.device.staging.send, target.device.staging
+        return (lambda a, b: send(a, there, b)), pick
+
+    def fill(self, arrays: list[Any], arena: Array) -> None:
+        """Make the launches of a workspace.  arena: the host's.  Raises MemoryError."""
+        for queue in self._queues.values():
+            queue.fill(arrays, arena)
+
+    @property
+    def settle(self) -> Callable[[], None] | None:
+        """What waits for all of them; None where there are none."""
+        runtimes = [queue.device.runtime for queue in self._queues.values()]
+
+        def settle() -> None:
+            for runtime in runtimes:
+                runtime.finish()
+
+        return settle if runtimes else None
+
+
+def _new_cell(cells: list[Cell]) -> int:
+    """A cell that holds an object of a workspace's own."""
+    cells.append(Cell("constant", TensorType(UINT8, ()), -1))
+    return len(cells) - 1
+
+
+def _bind(commands: Commands, *arrays: Array) -> None:
+    commands.bind(*arrays)

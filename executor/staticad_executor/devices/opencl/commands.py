@@ -1,0 +1,179 @@
+"""What a plan enqueues on a device: kernels with their memory, set once for a workspace.
+
+What a run is given, arrays of the caller and of the session, is bound anew at each run; all other
+arguments stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyopencl as cl
+
+from staticad_schema.types import Array
+
+from .buffers import FLAGS, Memory, share
+from .device import OpenCLDevice
+from .launch import Launch
+from .region import Kernel, LocalBytes, Pointer, Recipe, Table
+from .runtime import failure
+
+# Kernels name the type behind a pointer in their parameters; offsets count such elements.
+ELEMENT = re.compile(
+    r"__global\s+(?:const\s+|volatile\s+)*(u?char|u?short|u?int|u?long|half|float|double)(\d*)\b"
+)
+BYTES = {"char": 1, "short": 2, "half": 2, "int": 4, "float": 4, "long": 8, "double": 8}
+
+
+class Place(NamedTuple):
+    """Where a pointer points: which memory of a plan, and how many bytes behind its start."""
+
+    memory: int
+    offset: int
+
+
+class Built(NamedTuple):
+    """The kernels of a recipe, built, with what each pointer of them points to."""
+
+    kernels: tuple[tuple[cl.Program, str, Kernel], ...]
+    places: dict[Pointer, Place]
+
+
+def built(device: OpenCLDevice, recipe: Recipe, places: dict[Pointer, Place]) -> Built:
+    """The kernels of a recipe.  Raises ExecutionError where one does not build."""
+    kernels = []
+    for kernel in recipe.kernels:
+        program = device.runtime.program(kernel.source, keep=device.keeps_binaries)
+        kernels.append((program, kernel.name, kernel))
+    return Built(tuple(kernels), places)
+
+
+class Enqueued:
+    """The launches of one instruction: called, they are enqueued.  Used by one run at a time."""
+
+    __slots__ = ("launches",)
+
+    def __init__(self, launches: Sequence[Launch]) -> None:
+        self.launches = tuple(launches)
+
+    def __call__(self) -> None:
+        for launch in self.launches:
+            launch()
+
+
+class _Use(NamedTuple):
+    """An argument that is memory: its place among the arguments, and the bytes behind the start
+    of the memory; size: of an element.  elements: the offset in elements."""
+
+    launch: Launch
+    position: int
+    offset: int
+    size: int
+    elements: np.uint64
+
+
+class Commands:
+    """The launches of a plan on one device, in one workspace.
+
+    memories: those that stay the same from run to run.  given: the others, in the order in which
+    `bind` gets them.
+    """
+
+    def __init__(
+        self, device: OpenCLDevice, memories: Mapping[int, Memory], given: Sequence[int]
+    ) -> None:
+        self._device = device
+        self._memories = memories
+        self._uses: dict[int, list[_Use]] = {memory: [] for memory in given}
+        self._tables: list[Memory] = []
+        # Kernels do not hold on to their arguments before they are enqueued.
+        self._held: list[object] = []
+
+    def enqueued(self, item: Built) -> Enqueued:
+        """The launches of an instruction.  Raises MemoryError, ExecutionError."""
+        return Enqueued([self._launch(*kernel, item.places) for kernel in item.kernels])
+
+    def _launch(
+        self, program: cl.Program, name: str, kernel: Kernel, places: dict[Pointer, Place]
+    ) -> Launch:
+        launch = Launch(
+            self._device.runtime, program, name, (), kernel.global_size, kernel.local_size
+        )
+        position = 0
+        for argument in kernel.arguments:
+            if isinstance(argument, Pointer):
+                size = element_size(kernel.parameters[position])
+                memory, offset = places[argument]
+                use = _Use(launch, position, offset, size, np.uint64(offset // size))
+                known = self._memories.get(memory)
+                if known is None:
+                    self._uses[memory].append(use)
+                else:
+                    _point(use, known)
+                position += 2
+            elif isinstance(argument, Table):
+                memory_of = self._table(argument)
+                _point(_Use(launch, position, 0, 8, np.uint64(0)), memory_of)
+                position += 2
+            elif isinstance(argument, LocalBytes):
+                launch.bind(position, cl.LocalMemory(argument.nbytes))
+                position += 1
+            else:
+                launch.bind_number(position, argument)
+                position += 1
+        return launch
+
+    def _table(self, table: Table) -> Memory:
+        numbers: Array = np.array(table.values, np.int64)
+        memory = self._device.filled(numbers)
+        self._tables.append(memory)
+        return memory
+
+    def bind(self, *arrays: Array) -> None:
+        """Point to the arrays of this run.  Raises MemoryError."""
+        runtime = self._device.runtime
+        context, direct = runtime.context, self._device.takes_any_address
+        for array, uses in zip(arrays, self._uses.values(), strict=True):
+            if direct and array.flags.writeable and array.size:
+                try:
+                    buffer = cl.Buffer(context, _SHARED, hostbuf=array)
+                except (cl.Error, MemoryError) as error:
+                    raise failure(error, f"{array.nbytes:,} shared bytes") from error
+                self._held.append(buffer)
+                for use in uses:
+                    use.launch.bind(use.position, buffer)
+                    use.launch.bind_number(use.position + 1, use.elements)
+            else:
+                memory = share(runtime, array)
+                self._held.append(memory)
+                for use in uses:
+                    _point(use, memory)
+
+    def let_go(self) -> None:
+        """Hold nothing any more of what `bind` was given."""
+        self._held.clear()
+
+
+_SHARED = FLAGS.READ_WRITE | FLAGS.USE_HOST_PTR
+
+
+def _point(use: _Use, memory: Memory) -> None:
+    use.launch.bind(use.position, memory.buffer)
+    offset = (memory.offset + use.offset) // use.size
+    use.launch.bind_number(use.position + 1, np.uint64(offset))
+
+
+def element_size(parameter: str) -> int:
+    """The bytes of what a parameter of a kernel points to.
+
+    >>> element_size("const __global float *operand0_"), element_size("__global uchar *m0")
+    (4, 1)
+    """
+    found = ELEMENT.search(parameter)
+    if found is None:
+        raise ValueError(f"no pointer to elements: {parameter!r}")
+    kind, lanes = found.groups()
+    return BYTES[kind.removeprefix("u")] * int(lanes or 1)
