@@ -10,6 +10,8 @@ from .deviance import DEVIANCE
 from .error_functions import ERROR_FUNCTIONS
 from .exponential_integrals import EXPONENTIAL_INTEGRALS
 from .gamma import GAMMA
+from .incomplete_beta import INCOMPLETE_BETA
+from .incomplete_gamma import INCOMPLETE_GAMMA
 from .polygamma import POLYGAMMA
 from .tables import POLYNOMIALS
 
@@ -20,6 +22,8 @@ LIBRARY: Mapping[str, str] = {
     **DEVIANCE,
     **GAMMA,
     **POLYGAMMA,
+    **INCOMPLETE_GAMMA,
+    **INCOMPLETE_BETA,
 }
 """All functions and tables by name, each behind what it needs."""
 
@@ -39,6 +43,9 @@ class Special(NamedTuple):
 
 SPECIAL: Mapping[str, Special] = {
     "beta": Special("special_beta"),
+    "beta_density": Special("special_beta_density", ("in_a", "in_b")),
+    "betainc": Special("special_betainc_slope", ("in_a", "in_b"), "special_betainc"),
+    "betaincc": Special("special_betaincc"),
     "betaln": Special("special_betaln"),
     "erfcinv": Special("special_erfcinv", ("order",)),
     "erfcx": Special("special_erfcx_slope", ("order",), "special_erfcx"),
@@ -47,6 +54,9 @@ SPECIAL: Mapping[str, Special] = {
     "expi": Special("special_power_over", ("order",), "special_expi"),
     "exprel": Special("special_exprel", ("order",)),
     "gamma": Special("special_gamma"),
+    "gamma_density": Special("special_gamma_density", ("order",)),
+    "gammainc": Special("special_gammainc_slope", ("order",), "special_gammainc"),
+    "gammaincc": Special("special_gammaincc"),
     "gammaln": Special("special_gammaln"),
     "log_ndtr": Special("special_log_ndtr"),
     "ndtri": Special("special_ndtri", ("order",)),

@@ -128,20 +128,11 @@ double special_riemann_zeta(const double s) {
   return found * (t > near ? (double)INFINITY : scale);
 }
 """,
-    # By the difference of each term of the recurrence and of the asymptotic series.
-    "special_polygamma_step": """
-double special_polygamma_step(const double x, const double h, const int order) {
-  const double sign = order % 2 == 0 ? -1.0 : 1.0;
+    # For positive x and x + h by the difference of each term of the recurrence and of the
+    # asymptotic series.
+    "special_step_right": """
+double special_step_right(const double x, const double h, const int order) {
   double total = 0.0, a = x, factor = 1.0, power = order + 1.0;
-  if (!(x > 0.0 && x + h > 0.0 && x + h < (double)INFINITY)) {
-    if (x == (double)INFINITY && fabs(h) < x) return 0.0;
-    for (int k = 0; k < 2; ++k) {
-      const double place = k == 0 ? x + h : x;
-      const double one = order ? special_polygamma(place, order) : special_digamma(place);
-      total += k == 0 ? one : -one;
-    }
-    return total;
-  }
   for (int k = 2; k <= order; ++k) factor *= k;
   for (int k = 0; k < 23 + order; ++k) {
     // k counts terms of the recurrence, then the integral, the half term and the series.
@@ -162,7 +153,20 @@ double special_polygamma_step(const double x, const double h, const int order) {
     total += times * (late == 0 && order == 0 ? rate : pow(a, -power) * expm1(-power * rate));
     if (late < 0) a += 1.0;
   }
-  return sign * total + 0.0;
+  return order % 2 == 0 ? 0.0 - total : total + 0.0;
+}
+""",
+    "special_polygamma_step": """
+double special_polygamma_step(const double x, const double h, const int order) {
+  if (x > 0.0 && x + h > 0.0 && x + h < (double)INFINITY) return special_step_right(x, h, order);
+  if (x == (double)INFINITY && fabs(h) < x) return 0.0;
+  double total = 0.0;
+  for (int k = 0; k < 2; ++k) {
+    const double place = k == 0 ? x + h : x;
+    const double one = order ? special_polygamma(place, order) : special_digamma(place);
+    total += k == 0 ? one : -one;
+  }
+  return total;
 }
 """,
 }
