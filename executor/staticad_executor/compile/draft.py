@@ -23,12 +23,12 @@ from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.tiles import contiguous
 from .bind import Bound
 from .fuse import Fused
-from .moves import End, Given, Launched, Transfer, Wait
+from .moves import End, Given, Launched, Merged, Transfer, Wait
 
 View = Callable[[Array], Array]
 
 
-Chosen = Elementwise | Kernel | Fused | Launched | Transfer | Given | Wait | End
+Chosen = Elementwise | Kernel | Fused | Launched | Merged | Transfer | Given | Wait | End
 """What an instruction does."""
 
 
@@ -206,7 +206,7 @@ class Draft:
 
     def _copied(self, value: int, space: str) -> int:
         copy = self._there[value, space] = self.another(value)
-        if not self.is_constant(value):
+        if self.known(value) is None:
             producer = self.graph.producers[self.originals[copy]]
             transfer = Transfer(self.away.get(value, HOST), space)
             self.add((producer,), (value,), (copy,), transfer)
@@ -218,12 +218,14 @@ class Draft:
         if space != HOST:
             self.away[value] = space
 
-    def is_constant(self, value: int) -> bool:
-        """Whether a value is known before any run."""
+    def known(self, value: int) -> Array | None:
+        """The array of a value that is known before any run; None for any other."""
         value = self.originals.get(value, value)
-        if value in self.bound.constants:
-            return True
-        return self.graph.nodes[self.graph.producers[value]].op == "constant"
+        found = self.bound.constants.get(value)
+        if found is None:
+            node = self.graph.nodes[self.graph.producers[value]]
+            found = node.attributes["value"] if node.op == "constant" else None
+        return found
 
     # -------------------------------------------------------------- parts of a concatenation
 

@@ -44,7 +44,8 @@ def emit(
 ) -> Plan:
     """The plan of assigned instructions.  notes: what the compiler has to tell.  devices: those
     beside NumPy, by name.  Raises ExecutionError where a kernel does not build."""
-    assigned = synchronized(assigned)
+    limits = {name: device.parameter_bytes for name, device in (devices or {}).items()}
+    assigned = synchronized(assigned, limits)
     cells = list(assigned.cells)
     queues = Queues(devices or {}, assigned, cells)
     graph = _bound_graph(assigned)

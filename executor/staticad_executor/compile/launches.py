@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 from staticad_schema.types import UINT8, Array, TensorType, nbytes
 
 from ..devices.base import HOST
-from ..devices.opencl.region import Pointer
+from ..devices.opencl.region import Place, Pointer, Recipe
+from ..devices.opencl.small import merged
 from ..failure import InNodeError
 from ..plan import Call, picking
 from .assign import Assigned, Cell, Instruction
-from .moves import End, Given, Launched, Transfer, Wait
-from .synchronize import root_of
+from .moves import End, Given, Launched, Merged, Part, Transfer, Wait
+from .synchronize import parts_on, root_of
 
 if TYPE_CHECKING:
     from ..devices.opencl.buffers import Memory
@@ -28,7 +30,15 @@ if TYPE_CHECKING:
 
 ARENA = -1
 FLAGS = -2
-ELSEWHERE = Launched | Transfer | Given | Wait | End
+ELSEWHERE = Launched | Merged | Transfer | Given | Wait | End
+
+
+def _within(
+    places: Mapping[Pointer, Place], memories: dict[int, Pointer], pointer: Pointer
+) -> tuple[Pointer, int]:
+    """What a pointer is in a launch of many kernels: the memory, and the bytes behind its start."""
+    memory, offset = places[pointer]
+    return memories.setdefault(memory, Pointer("operand", len(memories))), offset
 
 
 class _Placed(NamedTuple):
@@ -59,15 +69,34 @@ class Queue:
         self.flags = _new_cell(cells)
         self.found = _new_cell(cells)
 
-    def launch(self, item: Instruction, kernel: Launched) -> Call:
-        """The call that enqueues an instruction's kernels.  Raises ExecutionError."""
-        from ..devices.opencl.commands import Place, built
+    def launch(self, parts: Sequence[Part]) -> Call:
+        """The call that enqueues the kernels of an instruction, as one if there are several parts.
+        Raises ExecutionError."""
+        from ..devices.opencl.commands import built
 
+        recipes = [part.launched.recipe for part in parts]
+        places = [self._places(part) for part in parts]
+        if len(parts) == 1:
+            made = built(self.device, recipes[0], places[0])
+        else:
+            kernels, memories = [], dict[int, Pointer]()
+            for recipe, own in zip(recipes, places, strict=True):
+                kernels += [(kernel, partial(_within, own, memories)) for kernel in recipe.kernels]
+            kernel = merged(kernels, self.device.target)
+            roots = {pointer: Place(memory, 0) for memory, pointer in memories.items()}
+            made = built(self.device, Recipe((kernel,)), roots)
+        cell = _new_cell(self._cells)
+        self._placed.append(_Placed(cell, made))
+        return operator.call, picking((cell,))
+
+    def _places(self, part: Part) -> dict[Pointer, Place]:
+        """Where the pointers of a part's kernels point."""
+        kernel = part.launched
         places: dict[Pointer, Place] = {}
-        for k, cell in enumerate(item.reads):
+        for k, cell in enumerate(part.reads):
             memory, offset = self.place(cell)
             places[Pointer("operand", k)] = Place(memory, offset + kernel.offsets[k])
-        for k, cell in enumerate(item.writes):
+        for k, cell in enumerate(part.writes):
             memory, offset = self.place(cell)
             scratch = k - kernel.outputs
             pointer = Pointer("output", k) if scratch < 0 else Pointer("scratch", scratch)
@@ -75,9 +104,7 @@ class Queue:
         if kernel.flagged:
             places[Pointer("flag")] = Place(FLAGS, 4 * self._flagged)
             self._flagged += 1
-        cell = _new_cell(self._cells)
-        self._placed.append(_Placed(cell, built(self.device, kernel.recipe, places)))
-        return operator.call, picking((cell,))
+        return places
 
     def place(self, cell: int) -> tuple[int, int]:
         """The memory of a cell, and where it begins there."""
@@ -170,17 +197,17 @@ class Queues:
         if isinstance(kernel, Transfer):
             return self._transfer(item, kernel), f"from {kernel.source} to {kernel.target}"
         if isinstance(kernel, Launched):
-            return self._queue(kernel.device).launch(item, kernel), kernel.text
+            part = Part(item.reads, item.writes, kernel)
+            return self._queue(kernel.device).launch([part]), kernel.text
+        if isinstance(kernel, Merged):
+            return self._queue(kernel.device).launch(kernel.parts), kernel.text
         if isinstance(kernel, Given):
             return self._queue(kernel.device).give(item), "where the arrays of the run are"
         if isinstance(kernel, Wait):
             return self._queue(kernel.device).wait(), "until it is done"
         if isinstance(kernel, End):
-            counts = [
-                len(other.kernel.flagged) for other in self._assigned.instructions
-                if isinstance(other.kernel, Launched) and other.kernel.device == kernel.device
-                and other.kernel.flagged
-            ]  # fmt: skip
+            parts = parts_on(self._assigned.instructions, kernel.device)
+            counts = [len(p.launched.flagged) for p in parts if p.launched.flagged]
             return self._queue(kernel.device).end(counts), "the last time"
         raise TypeError(f"{kernel!r} is NumPy's")
 

@@ -13,7 +13,8 @@ class Launched(NamedTuple):
     offsets: of operands in the memory that they are in, in bytes.  replaces: operands and outputs
     of which the one may be in the place of the other.  outputs: how many of the values that are
     written are results; behind them is scratch.  flagged: the nodes that can find an index out of
-    range, by the number that the kernel gives them; empty if none can.
+    range, by the number that the kernel gives them; empty if none can.  small: whether they are
+    for one group, as those of a `Merged` are.
     """
 
     device: str
@@ -22,12 +23,33 @@ class Launched(NamedTuple):
     replaces: frozenset[tuple[int, int]]
     outputs: int
     flagged: tuple[int, ...]
+    small: bool = False
 
     @property
     def text(self) -> str:
         """The algorithm, for `explain`."""
         count = len(self.recipe.kernels)
         return self.recipe.algorithm or f"{count} generated kernel{'s' if count > 1 else ''}"
+
+
+class Part(NamedTuple):
+    """Kernels with the cells that they read and write."""
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    launched: Launched
+
+
+class Merged(NamedTuple):
+    """Small kernels of one device that are one launch."""
+
+    device: str
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The algorithm, for `explain`."""
+        return f"{len(self.parts)} small ones as one"
 
 
 class Transfer(NamedTuple):

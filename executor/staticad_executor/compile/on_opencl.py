@@ -6,33 +6,40 @@ there is no such kernel, several, and at last one a node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from staticad_schema.op import OPS
-from staticad_schema.types import UINT8, TensorType, nbytes
+from staticad_schema.types import UINT8, Array, TensorType, nbytes
 
 from ..devices.base import OpenCL
 from ..devices.opencl.elementwise import is_flat
 from ..devices.opencl.generate import generate
-from ..devices.opencl.region import Operand, Recipe, Region, Step, row_major
+from ..devices.opencl.known import known, word
+from ..devices.opencl.region import LocalBytes, Operand, Recipe, Region, Step, Table, row_major
+from ..devices.opencl.small import for_small
+from ..work import count, work
 from .draft import Draft
 from .group import Group
 from .moves import Launched
 
 # A compiler of kernels takes longer for each line the more of them there are.
-MOST_WEIGHT = 96
+MOST_WEIGHT = 400
 TRANSCENDENTAL = 4
+# What takes no longer on one core than some launches runs with others in one launch.
+SMALL_NANOSECONDS = 15_000
 
 
 class _Found(NamedTuple):
     """Kernels without numbers of values.  operands, outputs: places among the values that flow in
-    and those that are made.  flagged: places among the nodes."""
+    and those that are made.  flags: whether an index can be out of range.
+    small: whether they are for one group."""
 
     recipe: Recipe
     outputs: tuple[int, ...]
     replaces: frozenset[tuple[int, int]]
-    flagged: tuple[int, ...]
+    flags: bool
+    small: bool
 
 
 class _Part(NamedTuple):
@@ -95,16 +102,29 @@ class OnOpenCL:
     def _part(self, members: tuple[int, ...], leaving: list[int]) -> _Part | str:
         draft = self.draft
         kind, operands, made = draft.alike.region(members, leaving, -1)
+        numbers = self._numbers(operands)
         views = [(k, draft.model(v).strides) for k, v in enumerate(operands) if v in draft.views]
-        key = (self.device.name, kind, *views)
+        words = [(k, word(array).tobytes()) for k, array in numbers.items()]
+        key = (self.device.name, kind, *views, *words)
         known = draft.alike.launched if kind.fixed else self._known
         found = known.get(key)
         if found is None:
-            found = known[key] = self._found(members, leaving, operands, made)
+            found = known[key] = self._found(members, leaving, operands, made, numbers)
         if isinstance(found, str):
             return found
         outputs = tuple([made[k] for k in found.outputs])
-        return _Part(members, operands, outputs, found)
+        read = tuple([v for k, v in enumerate(operands) if k not in numbers])
+        return _Part(members, read, outputs, found)
+
+    def _numbers(self, operands: Sequence[int]) -> dict[int, Array]:
+        """The operands that are single numbers which are known, by place."""
+        draft = self.draft
+        found = {}
+        for k, value in enumerate(operands):
+            array = draft.known(value)
+            if array is not None and array.size == 1 and array.dtype.kind != "c":
+                found[k] = array
+        return found
 
     def _found(
         self,
@@ -112,14 +132,17 @@ class OnOpenCL:
         leaving: Sequence[int],
         operands: Sequence[int],
         made: Sequence[int],
+        known_numbers: Mapping[int, Array],
     ) -> _Found | str:
         draft, device, target = self.draft, self.device, self.device.target
         nodes, types = draft.graph.nodes, draft.types
         for value in (*operands, *leaving):
             if nbytes(types[value]) > device.allocation_bytes:
                 return f"{types[value]} is larger than its largest buffer"
-        steps, flagged = [], []
-        numbers = {v: k for k, v in enumerate((*operands, *made))}
+        read = [v for k, v in enumerate(operands) if k not in known_numbers]
+        single = [v for k, v in enumerate(operands) if k in known_numbers]
+        numbers = {v: k for k, v in enumerate((*read, *single, *made))}
+        steps = [known(a, types[v]) for a, v in zip(known_numbers.values(), single, strict=True)]
         for place, index in enumerate(members):
             node, attributes = nodes[index], draft.bound.node_attributes(index)
             given = [types[v] for v in node.inputs]
@@ -128,14 +151,17 @@ class OnOpenCL:
             if why is not None:
                 return why
             inputs = tuple([numbers[v] for v in node.inputs])
-            steps.append(Step(node.op, attributes, inputs, results))
-            flagged.append(place)
-        layouts = tuple([_operand(types[v], draft.model(v).strides) for v in operands])
+            steps.append(Step(node.op, attributes, inputs, results, place + 1))
+        layouts = tuple([_operand(types[v], draft.model(v).strides) for v in read])
         region = Region(layouts, tuple(steps), tuple([numbers[v] for v in leaving]))
+        small = self._nanoseconds(members, (*operands, *leaving)) <= SMALL_NANOSECONDS
         try:
-            recipe = generate(region, target)
+            recipe = generate(region, for_small(target) if small else target)
         except ValueError as error:
             return str(error)
+        small = small and not any(
+            isinstance(a, LocalBytes | Table) for k in recipe.kernels for a in k.arguments
+        )
         for kernel in recipe.kernels:
             if kernel.parameter_bytes > device.parameter_bytes:
                 return f"{len(kernel.arguments)} arguments are more than it takes"
@@ -145,8 +171,21 @@ class OnOpenCL:
             recipe,
             tuple([places[v] for v in leaving]),
             _replaced(region, recipe),
-            tuple(flagged) if flags else (),
+            flags,
+            small,
         )
+
+    def _nanoseconds(self, members: Sequence[int], outside: Sequence[int]) -> float:
+        """About what one core takes for nodes.  outside: the values that flow in and out."""
+        draft = self.draft
+        total = sum(nbytes(draft.types[v]) for v in outside) / 16
+        for index in members:
+            node = draft.graph.nodes[index]
+            operands = [draft.types[v] for v in node.inputs]
+            outputs = [draft.types[v] for v in node.outputs]
+            done = work(node.op, operands, outputs)
+            total += (done.flops + sum(map(count, outputs))) / 16 + done.special
+        return total
 
     def _add(self, part: _Part) -> None:
         draft, found, space = self.draft, part.found, self.device.space
@@ -161,9 +200,15 @@ class OnOpenCL:
         writes = (*part.outputs, *scratch)
         for value in writes:
             draft.enter(value, space)
-        flagged = tuple([part.nodes[k] for k in found.flagged])
+        flagged = part.nodes if found.flags else ()
         launched = Launched(
-            self.device.name, found.recipe, offsets, found.replaces, len(part.outputs), flagged
+            self.device.name,
+            found.recipe,
+            offsets,
+            found.replaces,
+            len(part.outputs),
+            flagged,
+            found.small,
         )
         draft.add(part.nodes, roots, writes, launched)
 

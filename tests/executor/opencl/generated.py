@@ -20,6 +20,7 @@ from staticad_executor.devices.opencl.region import (
     Region,
     Step,
     Table,
+    element_size,
     together,
 )
 from staticad_executor.devices.opencl.target import Target
@@ -127,7 +128,7 @@ def _run(case: Case, program: Any, names: Iterator[str], here: Device) -> tuple[
     for array in arrays:
         base, at = _whole(array)
         data = base if base.nbytes else np.zeros(1, np.uint8)
-        given.append((cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=data), at))
+        given.append((cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=data), at * array.itemsize))
     out = []
     for value in region.outputs:
         type_ = region.types[value]
@@ -144,7 +145,7 @@ def _run(case: Case, program: Any, names: Iterator[str], here: Device) -> tuple[
                 continue
             memory: dict[str, list[tuple[cl.Buffer, int]]] = {
                 "operand": given,
-                "output": [(buffer, GUARD) for buffer, _, _ in out],
+                "output": [(buffer, GUARD * host.itemsize) for buffer, host, _ in out],
                 "scratch": [(buffer, 0) for buffer in scratch],
                 "flag": [(flag_buffer, 0)],
             }
@@ -152,7 +153,8 @@ def _run(case: Case, program: Any, names: Iterator[str], here: Device) -> tuple[
             for argument in kernel.arguments:
                 if isinstance(argument, Pointer):
                     buffer, offset = memory[argument.kind][argument.place]
-                    given_to += [buffer, np.uint64(offset)]
+                    size = element_size(kernel.parameters[len(given_to)])
+                    given_to += [buffer, np.uint64(offset // size)]
                 elif isinstance(argument, Table):
                     numbers = np.array(argument.values, np.int64)
                     flag_copy = flags.READ_ONLY | flags.COPY_HOST_PTR

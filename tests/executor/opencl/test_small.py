@@ -40,7 +40,7 @@ def test_steps_of_a_small_graph_run_in_turn(many_items: bool) -> None:
         recipe = generate(region, for_small(target))
         scratch = scratch + recipe.scratch
         for kernel in recipe.kernels:
-            kernels.append((kernel, lambda p, table=table: table.get(p, p)))
+            kernels.append((kernel, lambda p, table=table: (table.get(p, p), 0)))
     whole = merged(kernels, target)
     assert whole.global_size == whole.local_size
     everything = Building(x, row)
@@ -63,6 +63,6 @@ def test_the_source_does_not_depend_on_sizes() -> None:
         building = Building(x)
         region = building.region(building.add("add", 0, 0))
         recipe = generate(region, for_small(target_here()._replace(vector_bytes=16)))
-        kernel = merged([(k, lambda p: p) for k in recipe.kernels], target_here())
+        kernel = merged([(k, lambda p: (p, 0)) for k in recipe.kernels], target_here())
         sources.add(kernel.source)
     assert len(sources) <= 2, "whether vectors fit without a rest"

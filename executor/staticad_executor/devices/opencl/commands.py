@@ -6,7 +6,6 @@ arguments stay as they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,21 +17,8 @@ from staticad_schema.types import Array
 from .buffers import FLAGS, Memory, share
 from .device import OpenCLDevice
 from .launch import Launch
-from .region import Kernel, LocalBytes, Pointer, Recipe, Table
+from .region import Kernel, LocalBytes, Place, Pointer, Recipe, Table, element_size
 from .runtime import failure
-
-# Kernels name the type behind a pointer in their parameters; offsets count such elements.
-ELEMENT = re.compile(
-    r"__global\s+(?:const\s+|volatile\s+)*(u?char|u?short|u?int|u?long|half|float|double)(\d*)\b"
-)
-BYTES = {"char": 1, "short": 2, "half": 2, "int": 4, "float": 4, "long": 8, "double": 8}
-
-
-class Place(NamedTuple):
-    """Where a pointer points: which memory of a plan, and how many bytes behind its start."""
-
-    memory: int
-    offset: int
 
 
 class Built(NamedTuple):
@@ -164,16 +150,3 @@ def _point(use: _Use, memory: Memory) -> None:
     use.launch.bind(use.position, memory.buffer)
     offset = (memory.offset + use.offset) // use.size
     use.launch.bind_number(use.position + 1, np.uint64(offset))
-
-
-def element_size(parameter: str) -> int:
-    """The bytes of what a parameter of a kernel points to.
-
-    >>> element_size("const __global float *operand0_"), element_size("__global uchar *m0")
-    (4, 1)
-    """
-    found = ELEMENT.search(parameter)
-    if found is None:
-        raise ValueError(f"no pointer to elements: {parameter!r}")
-    kind, lanes = found.groups()
-    return BYTES[kind.removeprefix("u")] * int(lanes or 1)

@@ -13,6 +13,7 @@ from staticad_schema.types import FLOAT64, INT64, KINDS, UINT32, DType
 
 from .body import LANE, RENAMED, Body, Index
 from .draws import whole_blocks
+from .known import KNOWN
 from .memory import store
 from .places import unravelled
 from .region import (
@@ -33,7 +34,7 @@ from .target import Target
 # Elements of a work-item on a CPU: enough to hide what a work-item costs, few enough to share.
 _RUN = 4096
 # What has no place to read at.
-_ANYWHERE = frozenset({"random_bits", "number"})
+_ANYWHERE = frozenset({"random_bits", "number", KNOWN})
 _ALONG = _ANYWHERE | {"combined"}
 
 

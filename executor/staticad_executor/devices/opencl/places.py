@@ -208,7 +208,7 @@ def _place(body: Body, number: int, step: Step, index: Index) -> Var:
 # ------------------------------------------------------------------ places that data names
 
 
-def _checked(body: Body, number: int, index: Var, size: int, key: object) -> tuple[str, str]:
+def checked(body: Body, number: int, index: Var, size: int, key: object) -> tuple[str, str]:
     """(whether an index is in range, the index counted from the front); the flag says if not."""
     code = body.code
     n = body.signature.number((key, "size"), size)
@@ -219,7 +219,8 @@ def _checked(body: Body, number: int, index: Var, size: int, key: object) -> tup
         fits = code.index(f"{wide} >= -(long){n} && {wide} < (long){n}", "int")
     flag = body.signature.flag()
     maker = body.region.makers[number - len(body.region.operands)][0]
-    code.line(f"if (!{fits}) atomic_max({flag}, {maker + 1}U);")
+    named = body.region.steps[maker].number or maker + 1
+    code.line(f"if (!{fits}) atomic_max({flag}, {named}U);")
     kind = body.signature.index_type
     place = code.index(f"({kind}){index.text}", kind)
     return fits, code.index(f"{place} < 0 ? {place} + {n} : {place}", kind)
@@ -232,7 +233,7 @@ def _read(body: Body, step: Step, number: int, places: dict[int, Var], rest: dic
     own = dict(rest)
     tests = []
     for axis, index in places.items():
-        fits, own[axis] = _checked(body, number, index, shape[axis], (number, axis))
+        fits, own[axis] = checked(body, number, index, shape[axis], (number, axis))
         tests.append(fits)
     chosen = Choice(body, dtype, _zero(dtype))
     with body.code.block(f"if ({' && '.join(tests)})"):

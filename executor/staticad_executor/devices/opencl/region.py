@@ -7,6 +7,7 @@ sizes are known.  Results are contiguous.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,13 +47,22 @@ class Pointer(NamedTuple):
     place: int = 0
 
 
+class Place(NamedTuple):
+    """Where a pointer points: which memory of a plan, and how many bytes behind its start."""
+
+    memory: int
+    offset: int
+
+
 class Step(NamedTuple):
-    """A node of a region: inputs are values of it; types are those of its outputs."""
+    """A node of a region: inputs are values of it; types are those of its outputs.  number: by
+    which the flag names it, from 1 on; 0 stands for its place."""
 
     op: str
     attributes: Mapping[str, Any]
     inputs: tuple[int, ...]
     types: tuple[TensorType, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +185,27 @@ class Recipe(NamedTuple):
     kernels: tuple[Kernel, ...]
     scratch: tuple[int, ...] = ()
     algorithm: str = ""
+
+
+# Kernels name the type behind a pointer in their parameters; offsets count such elements.
+_ELEMENT = re.compile(
+    r"__global\s+(?:(?:const|volatile)\s+)*"
+    r"u?(char|short|int|long|half|float|double)(\d*)\b"
+)
+_BYTES = {"char": 1, "short": 2, "half": 2, "int": 4, "float": 4, "long": 8, "double": 8}
+
+
+def element_size(parameter: str) -> int:
+    """The bytes of what a parameter of a kernel points to.
+
+    >>> element_size("const __global float *operand0_"), element_size("__global uchar *m0")
+    (4, 1)
+    """
+    found = _ELEMENT.search(parameter)
+    if found is None:
+        raise ValueError(f"no pointer to elements: {parameter!r}")
+    kind, lanes = found.groups()
+    return _BYTES[kind] * int(lanes or 1)
 
 
 def together(kernels: Iterable[Kernel]) -> tuple[str, list[str]]:
