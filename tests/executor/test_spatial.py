@@ -172,4 +172,5 @@ def test_explain_names_the_algorithm() -> None:
         text = session.explain([y, dx, *(sad.sum(z, axis=(0, 2, 3)) for z in (x, large))])
     assert "conv [32 parts of 144x1055, up to 2 threads]" in text
     # A second thread would come too late for the smaller sum.
-    assert text.count("sum [add.reduce]") == text.count("sum [add.reduce, 2 threads]") == 1
+    assert text.count("sum [sums of 8 blocks]") == 1
+    assert text.count("sum [sums of 64 blocks, up to 2 threads]") == 1

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
+from staticad_schema.ops.blocks import Block
 from staticad_schema.types import Array, TensorType
 
 from ..devices.numpy.elementwise import CHOOSE, MASK, Elementwise, mask_dtype
 from ..devices.numpy.region import Layout, Region
-from ..devices.numpy.rows import SPREAD, row_kernel
+from ..devices.numpy.rows import SPREAD, row_kernel, sum_of_blocks
 from ..devices.numpy.tilecode import Part, Result, TileCode, compile_tile
 from ..devices.numpy.tiles import Shape
 from .alike import Alike
@@ -37,12 +38,13 @@ class Recipe(NamedTuple):
 
 class Fused(NamedTuple):
     """A large region: its rows, the layout of each operand, and its nodes.  regions: what runs
-    it, by threads and `early`, as they are made."""
+    it, by threads and `early`, as they are made.  sums: the outputs that are sums of blocks."""
 
     rows: Shape
     layouts: tuple[Layout, ...]
     recipe: Recipe
     regions: dict[tuple[int, tuple[bool, ...]], Region]
+    sums: tuple[int, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -57,7 +59,7 @@ class Fused(NamedTuple):
     def replaces(self, operand: int, output: int, shape: Shape) -> bool:
         """Whether an operand is read for the last time no later than an output of that shape is
         written, tile by tile."""
-        if not self.lies_like(operand, shape):
+        if output in self.sums or not self.lies_like(operand, shape):
             return False
         found = self.recipe.replaced.get((operand, output))
         if found is None:
@@ -123,9 +125,15 @@ class Values(Protocol):
 
 
 def fused(
-    values: Values, members: tuple[int, ...], leaving: Sequence[int], rows: int
+    values: Values,
+    members: tuple[int, ...],
+    leaving: Sequence[int],
+    rows: int,
+    sums: Mapping[int, Block],
 ) -> tuple[Fused, tuple[int, ...], tuple[int, ...]]:
-    """The region of these nodes, the values of its operands, and those of its outputs."""
+    """The region of these nodes, the values of its operands, and those of its outputs.
+
+    sums: the values that are sums of rows, of which the region computes those of blocks."""
     kind, operands, made = values.alike.region(members, leaving, rows)
     known = [*operands, *made]
     views = [(k, values.model(v)) for k, v in enumerate(operands) if v in values.views]
@@ -134,10 +142,10 @@ def fused(
     tiles = known_tiles.get(key)
     if tiles is None:
         outputs = [v for v in leaving if v in set(made)]
-        looks = (kind, *[(k, _manner(seen)) for k, seen in views])
+        looks = (kind, *[(k, _manner(seen)) for k, seen in views], *sums.values())
         recipe = values.alike.recipes.get(looks)
         if recipe is None:
-            recipe = _recipe(values, members, outputs, known, rows)
+            recipe = _recipe(values, members, outputs, known, rows, sums)
         # What was copied to be walked through is another value at every place.
         alike = len(known) == len(operands) + len(made)
         if alike and kind.steady:
@@ -146,9 +154,11 @@ def fused(
         for place, lead in recipe.operands:
             model = values.model(known[place])
             layouts.append(Layout(model.shape, model.strides, lead))
-        shape: Any = values.types[made[0]].shape
+        first = values.graph.nodes[members[0]]
+        shape: Any = values.types[first.inputs[0] if first.start in sums else first.start].shape
+        at = tuple([k for k, v in enumerate(outputs) if v in sums])
         tiles = Tiles(
-            Fused(shape[:rows], tuple(layouts), recipe, {}),
+            Fused(shape[:rows], tuple(layouts), recipe, {}, at),
             tuple([place for place, _ in recipe.operands]),
             tuple([known.index(v) for v in outputs]),
         )
@@ -169,11 +179,12 @@ def _manner(seen: Array) -> str:
 
 
 def _recipe(
-    values: Values, members: Sequence[int], outputs: Sequence[int], known: list[int], rows: int
-) -> Recipe:
+    values: Values, members: Sequence[int], outputs: Sequence[int], known: list[int], rows: int,
+    sums: Mapping[int, Block],
+) -> Recipe:  # fmt: skip
     """The recipe of a region over known values, which copies of some of them may join."""
     nodes = values.graph.nodes
-    building = _Building(values, members, outputs, rows)
+    building = _Building(values, members, outputs, rows, sums)
     for index in members:
         building.add(index, nodes[index])
     places = {v: k for k, v in enumerate(known)}
@@ -196,9 +207,11 @@ class _Building:
     """
 
     def __init__(
-        self, values: Values, members: Sequence[int], outputs: Sequence[int], rows: int
-    ) -> None:
+        self, values: Values, members: Sequence[int], outputs: Sequence[int], rows: int,
+        sums: Mapping[int, Block],
+    ) -> None:  # fmt: skip
         self.values = values
+        self.sums = sums
         self.rows = rows
         self.outputs = {v: k for k, v in enumerate(outputs)}
         self.operands: dict[tuple[int, int], int] = {}
@@ -237,6 +250,9 @@ class _Building:
                 self.made[node.start] = source
             else:
                 self.append(index, SPREAD, [source], node.outputs)
+        elif node.start in self.sums:
+            given = [self.contiguous(index, node.inputs[0])]
+            self.append(index, sum_of_blocks(self.sums[node.start]), given, node.outputs)
         else:
             attributes = self.values.bound.node_attributes(index)
             chosen = row_kernel(node.op, attributes, [types[v] for v in node.inputs], self.rows)
@@ -256,7 +272,13 @@ class _Building:
         for value in made:
             self.results += 1
             self.made[value] = -self.results
-            results.append(self.result_of(self.values.types[value], self.outputs.get(value, -1)))
+            output = self.outputs.get(value, -1)
+            type_ = self.values.types[value]
+            if value in self.sums:
+                block = self.sums[value]
+                results.append(Result(type_.dtype, (block.width,), output, block.size))
+            else:
+                results.append(self.result_of(type_, output))
         self.parts.append(Part(self.place[index], kernel, tuple(given), tuple(results)))
 
     def mask(self, index: int, node: Node, rank: int, condition: int) -> int | None:

@@ -7,9 +7,10 @@ own, a kernel; what only looks at its operand in another shape is a view and no 
 
 **Why the grouping has no cycle.**  A node is fusable if it is elementwise or works row by row.
 An edge fuses if both ends are fusable, live on the same rows and the same device, and a row of
-one needs no other row of the other.  Every node gets a level: the greatest over its operands
-of the operand's level, plus 1 if the operand is produced by a fusable node and the edge does
-not fuse.  So levels never decrease along an edge, and every edge that leaves a fusable node
+one needs no other row of the other.  A sum of rows is fusable if the edge to it fuses, but no
+edge from it does: it is an end of a region.  Every node gets a level: the greatest over its
+operands of the operand's level, plus 1 if the operand is produced by a fusable node and the edge
+does not fuse.  So levels never decrease along an edge, and every edge that leaves a fusable node
 without fusing raises it.  Nodes joined by fusing edges at one level form a region.  A cycle
 among groups would stay at one level.  It contains a region (the graph itself has no cycle) and
 leaves that region by some edge; the edge's start is a fusable node, and its end is at the same
@@ -36,8 +37,8 @@ from staticad_schema.text import line
 
 from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
 from .alike import Alike
-from .place import Placed
-from .rows import ROW_VIEWS, RowSpaces, Shape, rows_of
+from .place import NUMPY, Placed
+from .rows import ROW_VIEWS, SUMS, RowSpaces, Shape, rows_of, sums_rows
 
 GroupKind = Literal["region", "kernel", "view"]
 
@@ -111,11 +112,24 @@ class _Edges:
         self.devices = devices
         spaces = RowSpaces(graph)
         self.rows = [rows_of(graph, spaces, node) for node in graph.nodes]
+        # The nodes that add up rows.  A sum of what no region computes is a kernel.
+        self.ends: set[int] = set()
+        for index, node in enumerate(graph.nodes):
+            rows = self.rows[index]
+            if rows is not None and node.op in SUMS and sums_rows(node):
+                producer = graph.producers[node.inputs[0]]
+                near = producer not in self.ends and devices[producer] == devices[index]
+                if near and self.rows[producer] == rows and devices[index] == NUMPY:
+                    self.ends.add(index)
+                else:
+                    self.rows[index] = None
 
     def fuses(self, producer: int, value: int, user: int) -> bool:
         """Whether the edge on which a fusable node gives a value to a user fuses."""
         rows, types, nodes = self.rows, self.graph.types, self.graph.nodes
         if rows[producer] != rows[user] or self.devices[producer] != self.devices[user]:
+            return False
+        if producer in self.ends:
             return False
         node = nodes[user]
         if not OPS[node.op].elementwise:
@@ -330,6 +344,8 @@ def _row_rank(graph: Graph, indices: list[int], rows: list[Shape | None]) -> int
     """How many axes are rows; -1 for a kernel, a view, or elementwise nodes of one shape."""
     own, nodes = rows[indices[0]], graph.nodes
     if own is None or nodes[indices[0]].op in ROW_VIEWS:
+        return -1
+    if len(indices) == 1 and nodes[indices[0]].op in SUMS and sums_rows(nodes[indices[0]]):
         return -1
     shape = graph.types[nodes[indices[0]].start].shape
     if all(

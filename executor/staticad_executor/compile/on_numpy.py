@@ -7,16 +7,17 @@ are brought here; what has to be contiguous and is not gets a copy.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.types import Array, nbytes
+from staticad_schema.ops.blocks import Blocks
+from staticad_schema.types import Array, TensorType, nbytes
 
 from ..devices.base import HOST
 from ..devices.numpy.elementwise import Elementwise, elementwise
-from ..devices.numpy.kernels import Kernel, copy_kernel, kernel
+from ..devices.numpy.kernels import Kernel, copy_kernel, kernel, total_kernel
 from ..devices.numpy.region import LONG_ROW, WHOLE_ELEMENTS
 from ..program import VIEWS
 from .alike import Kind
@@ -24,6 +25,9 @@ from .draft import Draft
 from .fuse import Fused, Tiles, fused
 from .group import Group
 from .scalar import python_kernel, runs
+from .sums import divided
+
+_NO_SUMS: Mapping[int, Blocks] = {}
 
 
 class OnNumpy:
@@ -107,10 +111,16 @@ class OnNumpy:
         elements = [math.prod(shape) for shape in shapes]
         if max(elements) <= WHOLE_ELEMENTS or 0 in elements:
             self.one_by_one(members)
-        elif max(math.prod(shape[rows:]) for shape in shapes) > LONG_ROW:
-            self.by_shape(members, leaving)
+            return
+        longest = max(math.prod(shape[rows:]) for shape in shapes)
+        long = longest > LONG_ROW
+        own = divided(self, members, leaving, rows, 0 if long else longest)
+        if long:
+            self.by_shape(own.members, own.leaving)
         else:
-            self.tiled(members, leaving, rows)
+            self.tiled(own.members, own.leaving, rows, own.inside)
+        for index in own.behind:
+            self.kernel(index)
 
     def by_shape(self, members: Sequence[int], leaving: Sequence[int]) -> None:
         """Instructions for elementwise nodes of one shape that follow each other, and for any
@@ -173,10 +183,26 @@ class OnNumpy:
             found = self.elementwise_kernels[key] = elementwise(node.op, {}, dtypes, out, scalar)
         return found
 
-    def tiled(self, members: Sequence[int], leaving: Sequence[int], rows: int) -> None:
-        """One instruction for all nodes, whose first axes are rows."""
-        chosen, operands, outputs = fused(self, tuple(members), leaving, rows)
-        self.add(tuple(members), operands, outputs, chosen)
+    def tiled(
+        self,
+        members: Sequence[int],
+        leaving: Sequence[int],
+        rows: int,
+        sums: Mapping[int, Blocks] = _NO_SUMS,
+    ) -> None:
+        """One instruction for all nodes, whose first axes are rows, and one for each of the values
+        that are sums of rows."""
+        given = {value: parts.block for value, parts in sums.items()}
+        chosen, operands, outputs = fused(self, tuple(members), leaving, rows, given)
+        of_blocks: dict[int, int] = {}
+        for value, parts in sums.items():
+            of_blocks[value] = self.draft.another(value)
+            shape = parts.number, parts.block.width
+            self.types[of_blocks[value]] = TensorType(self.types[value].dtype, shape)
+        self.add(tuple(members), operands, tuple([of_blocks.get(v, v) for v in outputs]), chosen)
+        for value, parts in sums.items():
+            node = self.graph.producers[value]
+            self.add((node,), (of_blocks[value],), (value,), total_kernel(parts.block))
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]

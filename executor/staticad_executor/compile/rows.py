@@ -6,6 +6,9 @@ R + (1, …), are R too.  An elementwise node works row by row whatever one take
 the reductions of a program choose: of each shape the split that most of them ask for.  A shape
 that nothing reduces has as many rows as elements.
 
+A sum over leading axes adds up rows.  Whoever computes these for blocks of rows can sum the
+blocks, so such a sum lives where its operand does; where no other reduction chooses, it does.
+
 Nodes of one space of rows can be computed for a block of rows at a time; see `group`.
 """
 
@@ -24,7 +27,30 @@ Shape = tuple[Any, ...]
 REDUCTIONS = frozenset({"sum", "prod", "max", "min", "any", "all", "logsumexp"})
 ALONG_ONE_AXIS = frozenset({"softmax", "log_softmax", "cross_entropy"})
 ROW_OPS = REDUCTIONS | ALONG_ONE_AXIS | {"normalize"}
+SUMS = frozenset({"sum", "sum_to"})
 ROW_VIEWS = frozenset({"reshape", "broadcast_to"})
+
+
+def sums_rows(node: Node) -> bool:
+    """Whether a node that lives on rows adds them up."""
+    return node.op == "sum_to" or (node.op == "sum" and node.attributes["axis"][:1] == (0,))
+
+
+def summed_rank(graph: Graph, node: Node) -> int:
+    """How many leading axes a `sum` or `sum_to` sums, as far as can be told; 0 if it keeps
+    nothing behind them, or has no kernel that keeps its bits."""
+    have: Any = graph.types[node.inputs[0]]
+    if have.dtype in WIDENED:
+        return 0
+    rank = len(have.shape)
+    if node.op == "sum":
+        axes = node.attributes["axis"]
+    else:
+        want = node.types[0].shape
+        lead = rank - len(want)
+        axes = (*range(lead), *[lead + a for a, size in enumerate(want) if size == 1])
+    count = next((k for k, axis in enumerate(axes) if axis != k), len(axes))
+    return count if len(axes) < rank else 0
 
 
 def row_rank(graph: Graph, node: Node) -> int:
@@ -48,9 +74,13 @@ class RowSpaces:
 
     def __init__(self, graph: Graph) -> None:
         votes: dict[Shape, Counter[int]] = {}
+        others: dict[Shape, Counter[int]] = {}
         for node in graph.nodes:
             if node.op in ROW_OPS and (rank := row_rank(graph, node)):
                 votes.setdefault(graph.types[node.inputs[0]].shape, Counter())[rank] += 1
+            elif node.op in SUMS and (rank := summed_rank(graph, node)):
+                others.setdefault(graph.types[node.inputs[0]].shape, Counter())[rank] += 1
+        votes = {**others, **votes}
         # Of equally many the one with more rows: they are shorter.
         self.ranks = {
             shape: max(counts, key=lambda rank: (counts[rank], rank))
@@ -66,9 +96,12 @@ class RowSpaces:
         return self._spaces.get(shape, shape)
 
     def of_row_op(self, graph: Graph, node: Node) -> Shape | None:
-        """The rows of a node of `ROW_OPS`; None if it does not work row by row on them."""
+        """The rows of a node of `ROW_OPS` or `SUMS`; None if it does not work on them row by
+        row, or add them up."""
         shape = graph.types[node.inputs[0]].shape
-        rank = row_rank(graph, node)
+        rank = row_rank(graph, node) if node.op in ROW_OPS else 0
+        if not rank and node.op in SUMS:
+            rank = summed_rank(graph, node)
         return shape[:rank] if rank and self.ranks[shape] == rank else None
 
     def of_view(self, graph: Graph, node: Node) -> Shape | None:
@@ -94,7 +127,7 @@ def rows_of(graph: Graph, spaces: RowSpaces, node: Node) -> Shape | None:
         return None
     if OPS[node.op].elementwise:
         return spaces.of(node.types[0].shape)
-    if node.op in ROW_OPS:
+    if node.op in ROW_OPS or node.op in SUMS:
         return spaces.of_row_op(graph, node)
     if node.op in ROW_VIEWS:
         return spaces.of_view(graph, node)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.op import OPS
-from staticad_schema.ops.blocks import Blocks, blocks, leading_sum, summed_axes
+from staticad_schema.ops.blocks import Block, Blocks, blocks, leading_sum, summed_axes, total
 from staticad_schema.ops.contract import BY_DOT, matmul_into, transposed_into, turns
 from staticad_schema.types import BOOL, INEXACT, WIDENED, Array, TensorType
 
@@ -192,8 +192,13 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
 
 
 def _in_blocks(parts: Blocks) -> Kernel:
-    algorithm = f"sums of {parts.number} blocks"
+    algorithm = f"sums of {parts.number} blocks" if parts.number > 1 else "sum of wide rows"
     return Kernel(partial(leading_sum, parts=parts), True, algorithm, has_parts=True)
+
+
+def total_kernel(block: Block) -> Kernel:
+    """What adds up the sums of blocks."""
+    return Kernel(partial(total, block), True, "sum of blocks")
 
 
 # Of fewer rows an index of them costs more than it saves.

@@ -1,7 +1,8 @@
 """Large regions: a chain of kernels, run tile by tile.
 
-A tile is a block of rows: of single elements where all nodes are elementwise and of one shape,
-else of what reductions over the trailing axes take.  Values that do not leave the region live in
+A tile is a run of rows: of single elements where all nodes are elementwise and of one shape,
+else of what reductions over the trailing axes take.  Where rows are summed, a tile has whole
+blocks of them, and sums these.  Values that do not leave the region live in
 registers: arrays of a tile's size, few enough to stay in the second-level cache.  A tile is a
 short list of calls `f(*pick(cells))`.  How a region is cut never changes a bit, because no
 kernel looks at another row, and NumPy reduces each row of a contiguous array by itself.
@@ -93,11 +94,16 @@ class Region:
         whatever the sizes of the rows are."""
         results = [result for part in parts for result in part.results]
         leaving = sorted((r for r in results if r.output >= 0), key=lambda r: r.output)
-        layouts = list(operands)
-        for result in leaving:
+        layouts = dict(enumerate(operands))
+        # Sums of blocks of rows, and how many rows a block has.
+        self.blocks: list[tuple[int, int]] = []
+        for k, result in enumerate(leaving, start=len(operands)):
             shape = (*rows, *result.tail)
-            layouts.append(Layout(shape, contiguous(shape, result.dtype.itemsize), 0))
-        width = max(1, *[math.prod(r.tail) for r in results])
+            if result.block:
+                self.blocks.append((k, result.block))
+            else:
+                layouts[k] = Layout(shape, contiguous(shape, result.dtype.itemsize), 0)
+        width = max(1, *[math.prod(r.tail) for r in results if not r.block])
         width = max(width, *[math.prod(layout.padded[len(rows) :]) for layout in operands], 1)
         total = math.prod(rows) * width
         seconds = math.prod(rows) * sum(map(_nanoseconds, parts)) * 1e-9
@@ -105,31 +111,37 @@ class Region:
         elements = TILE_ELEMENTS
         if self.threads > 1:
             elements = max(elements, min(2 * elements, total // self.threads))
-        trimmed = [layout.trimmed for layout in layouts]
+        trimmed = [layout.trimmed for layout in layouts.values()]
         rank = len(rows)
         self.cut: Tiling = tiling(
             rows, [(shape[:rank], strides[:rank]) for shape, strides in trimmed],
-            max(1, elements // width),
+            max(1, elements // width), max([block for _, block in self.blocks], default=1),
         )  # fmt: skip
         # How each array is brought into the shape that tiles are cut out of.
         self.views: list[tuple[int, tuple[Any, ...], Shape]] = []
         self.moving: list[int] = []
         self.still: list[int] = []
-        for k, (layout, (shape, _), own) in enumerate(
-            zip(layouts, trimmed, self.cut.operands, strict=True)
+        walked: list[Shape] = []
+        for (k, layout), (shape, _), own in zip(
+            layouts.items(), trimmed, self.cut.operands, strict=True
         ):
             stays = all(size == 1 for size in own[: self.cut.axis + 1])
-            (self.still if stays else self.moving).append(k)
+            if stays:
+                self.still.append(k)
+            else:
+                self.moving.append(k)
+                walked.append(own)
             if layout.shape:
                 kept = own[self.cut.axis :] if stays else own
                 self.views.append((k, layout.padding, (*kept, *shape[rank:])))
         self.count = self.cut.tiles
-        self.indices = [self.cut.operands[k] for k in self.moving]
+        self.moving += [k for k, _ in self.blocks]
+        self.index = partial(_index, self.cut, walked, [block for _, block in self.blocks])
         self.listed = None
         if self.count <= LISTED_TILES:
-            self.listed = [_index(self.cut, self.indices, k) for k in range(self.count)]
+            self.listed = [self.index(k) for k in range(self.count)]
         self.code = code
-        self.arrays = len(layouts)
+        self.arrays = len(operands) + len(leaving)
 
     @property
     def scratch_bytes(self) -> int:
@@ -207,12 +219,12 @@ class Region:
         """The indices of all tiles."""
         if self.listed is not None:
             return self.listed
-        return map(partial(_index, self.cut, self.indices), range(self.count))
+        return map(self.index, range(self.count))
 
 
 def _nanoseconds(part: Part) -> float:
     """What a part takes for a row."""
-    words = (math.prod(r.tail) * r.dtype.itemsize / 4 for r in part.results)
+    words = (math.prod(r.tail) * r.dtype.itemsize / 4 / (r.block or 1) for r in part.results)
     return part.kernel.cost * max(words)
 
 
@@ -253,12 +265,15 @@ def _cells(region: Region, scratch: Array, rows: Shape | None) -> list[Any]:
     return cells
 
 
-def _index(cut: Tiling, operands: Sequence[Shape], number: int) -> Index:
-    """The tile of that number, of these operands."""
+def _index(cut: Tiling, operands: Sequence[Shape], blocks: Sequence[int], number: int) -> Index:
+    """The tile of that number, of these operands and then of sums of blocks of so many rows."""
     loop, start, stop = cut.tile(number)
     axis = cut.axis
     index: list[tuple[Any, ...]] = []
     for own in operands:
         outer = tuple(i if own[a] > 1 else 0 for a, i in enumerate(loop))
         index.append((*outer, slice(start, stop) if own[axis] > 1 else slice(None)))
+    if blocks:
+        first, last = cut.span(number)
+        index += [(slice(first // block, -(-last // block)),) for block in blocks]
     return stop - start == cut.full[0], index

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from staticad_schema.ops.blocks import Block, block_sums
 from staticad_schema.types import Array, TensorType
 
 from . import nn
@@ -57,6 +58,13 @@ def row_kernel(
     spreads = op in ("softmax", "log_softmax", "logsumexp")
     kernel = Elementwise(function, op == "softmax", True, spreads, None, nanoseconds(op))
     return RowKernel(kernel, _SPARE[op])
+
+
+def sum_of_blocks(block: Block) -> Elementwise:
+    """The kernel that sums whole blocks of rows, each to one."""
+    words = math.prod(block.row) / block.width
+    cost = nanoseconds("sum") * words * block.size
+    return Elementwise(partial(block_sums, block), False, True, True, None, cost)
 
 
 def _reduction(ufunc: np.ufunc, axis: tuple[int, ...], keepdims: bool) -> Elementwise:

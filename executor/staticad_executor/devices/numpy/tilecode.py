@@ -20,11 +20,12 @@ Call = tuple[Callable[..., Any], Callable[[Any], tuple[Any, ...]]]
 
 class Result(NamedTuple):
     """What a part writes.  tail: its axes behind the rows.  output: which of the region's
-    outputs it is, or -1."""
+    outputs it is, or -1.  block: of an output that has one row for so many, how many; else 0."""
 
     dtype: DType
     tail: Shape
     output: int
+    block: int = 0
 
     @property
     def like(self) -> tuple[DType, Shape]:

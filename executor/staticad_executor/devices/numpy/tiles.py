@@ -52,11 +52,24 @@ class Tiling(NamedTuple):
             loop.insert(0, index)
         return tuple(loop), k * step, min((k + 1) * step, size)
 
+    def span(self, number: int) -> tuple[int, int]:
+        """Where the tile of that number begins and ends among all elements."""
+        size, step = self.shape[self.axis], self.full[0]
+        inner = math.prod(self.full[1:])
+        number, k = divmod(number, -(-size // step))
+        return (number * size + k * step) * inner, (
+            number * size + min((k + 1) * step, size)
+        ) * inner
 
-def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) -> Tiling:
+
+def tiling(
+    shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int, block: int = 1
+) -> Tiling:
     """The tiles of a region of `shape`, not empty, whose operands have these (shape, strides).
 
-    No operand repeats itself along an axis by a stride of 0 (see `trim`).
+    elements: how many a tile has, about.  block: of all elements, in blocks of so many, a tile has
+    whole ones, but for the last block.  No operand repeats itself along an axis by a stride of 0
+    (see `trim`).
     """
     strides = [_aligned(shape, *layout) for layout in layouts]
     merged: list[int] = []
@@ -87,10 +100,14 @@ def tiling(shape: Shape, layouts: Sequence[tuple[Shape, Shape]], elements: int) 
     while cut > 0 and inner * merged[cut] <= elements // 2:
         inner *= merged[cut]
         cut -= 1
-    step = max(1, min(merged[cut], elements // inner))
+    while cut > 0 and merged[cut] * inner % block:
+        inner *= merged[cut]
+        cut -= 1
+    unit = block // math.gcd(block, inner)
+    step = max(1, min(merged[cut], max(unit, elements // inner // unit * unit)))
     # Tiles of one size: 5 + 5 instead of 8 + 2.
     count = -(-merged[cut] // step)
-    step = -(-merged[cut] // count)
+    step = min(merged[cut], -(-merged[cut] // count // unit) * unit)
     tail = tuple(merged[cut + 1 :])
     last = merged[cut] - (-(-merged[cut] // step) - 1) * step
     return Tiling(
