@@ -85,7 +85,7 @@ def test_one_of_both_results_is_enough(kind: int) -> None:
 
 
 def test_the_source_does_not_depend_on_sizes() -> None:
-    sources = set()
+    sources: set[str] = set()
     for n in (5000, 90000):
         x = np.zeros((2, n), np.float32)
         building = Building(x)

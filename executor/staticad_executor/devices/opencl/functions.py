@@ -73,6 +73,29 @@ float@ to_bfloat@(const float@ x) {
 }
 """
 
+# Half floats as they lie in memory: to float32 without arithmetic on what is not normal there, and
+# back, to the nearest even.
+HALF_VALUE = """
+float@ half_value@(const uint@ bits) {
+  const uint@ size = (bits & 0x7fffU) << 13;
+  float@ x = as_float@(size + 0x38000000U);
+  x = select(x, as_float@(size + 0x38800000U) - 0x1p-14f, size < (uint@)(0x800000U));
+  x = select(x, as_float@(size | 0x7f800000U), size >= (uint@)(0xf800000U));
+  return as_float@(as_uint@(x) | (bits & 0x8000U) << 16);
+}
+"""
+HALF_BITS = """
+ushort@ half_bits@(const float@ x) {
+  const uint@ bits = as_uint@(x), size = bits & 0x7fffffffU;
+  uint@ near = (size - 0x38000000U + 0xfffU + ((size >> 13) & 1U)) >> 13;
+  const uint@ small = convert_uint@(rint(fmin(fabs(x), (float@)(1.0f)) * 0x1p24f));
+  near = select(near, small, size < (uint@)(0x38800000U));
+  near = select(near, (uint@)(0x7c00U), size >= (uint@)(0x47800000U));
+  near = select(near, 0x7e00U | ((size >> 13) & 0x3ffU), x != x);
+  return convert_ushort@(near | ((bits >> 16) & 0x8000U));
+}
+"""
+
 BFLOAT_BITS = """
 uint@ bfloat_bits@(const float@ x) {
   const uint@ bits = as_uint@(x);

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .region import Recipe, Region
+from .scatter import SCATTERS
 from .sorting import SORTS
 from .target import Target
 
-HEAVY: Mapping[str, Callable[[Region, Target, str], Recipe]] = MappingProxyType({**SORTS})
+HEAVY: Mapping[str, Callable[[Region, Target, str], Recipe]] = MappingProxyType(
+    {**SCATTERS, **SORTS}
+)
 """What makes their kernels, by op."""

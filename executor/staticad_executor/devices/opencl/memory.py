@@ -6,7 +6,7 @@ from __future__ import annotations
 from staticad_schema.types import BFLOAT16, BOOL, FLOAT16, DType
 
 from .code import Code, Var
-from .functions import BFLOAT_BITS
+from .functions import BFLOAT_BITS, HALF_BITS, HALF_VALUE
 from .scalars import memory_type, register_type, vector
 from .typed import spread, with_lanes
 
@@ -21,12 +21,21 @@ def stored_type(dtype: DType) -> str:
     return "ushort" if dtype == FLOAT16 else memory_type(dtype)
 
 
+def declare_read(code: Code, dtype: DType, lanes: int) -> None:
+    """The function that `read` calls, if there is one: PoCL's reads of vectors of halves ask for
+    places at multiples of their size."""
+    if dtype == FLOAT16 and lanes > 1:
+        with_lanes(code, "half_value", HALF_VALUE, lanes)
+
+
 def read(pointer: str, dtype: DType, lanes: int, space: str = "__global") -> str:
-    """The text that reads so many elements side by side into registers."""
-    if dtype == FLOAT16:
-        width = str(lanes) if lanes > 1 else ""
-        return f"vload_half{width}(0, (const {space} half *)({pointer}))"
+    """The text that reads so many elements side by side into registers; of vectors of halves
+    behind a `declare_read`."""
+    if dtype == FLOAT16 and lanes == 1:
+        return f"vload_half(0, (const {space} half *)({pointer}))"
     text = _vector(pointer, dtype, lanes, f"const {space}") if lanes > 1 else f"({pointer})[0]"
+    if dtype == FLOAT16:
+        return f"half_value{lanes}(convert_uint{lanes}({text}))"
     if dtype == BFLOAT16:
         wide = f"convert_uint{lanes}({text})" if lanes > 1 else f"(uint){text}"
         return f"as_{vector('float', lanes)}({wide} << 16)"
@@ -39,9 +48,10 @@ def write(
     code: Code, pointer: str, text: str, dtype: DType, lanes: int, space: str = "__global"
 ) -> str:
     """The text that writes so many elements side by side."""
-    width = str(lanes) if lanes > 1 else ""
+    if dtype == FLOAT16 and lanes == 1:
+        return f"vstore_half_rte({text}, 0, ({space} half *)({pointer}))"
     if dtype == FLOAT16:
-        return f"vstore_half{width}_rte({text}, 0, ({space} half *)({pointer}))"
+        text = f"{with_lanes(code, 'half_bits', HALF_BITS, lanes)}({text})"
     if dtype == BFLOAT16:
         bits = with_lanes(code, "bfloat_bits", BFLOAT_BITS, lanes)
         text = f"{bits}({text})"
@@ -62,6 +72,7 @@ def load(code: Code, pointer: str, dtype: DType, lanes: int, stride: str, count:
     text `count` is compared with the lanes where the program runs."""
     if lanes == 1:
         return code.named(read(pointer, dtype, 1), dtype)
+    declare_read(code, dtype, lanes)
     whole = read(pointer, dtype, lanes)
     if stride == "1" and count is None:
         return code.named(whole, dtype, lanes)
