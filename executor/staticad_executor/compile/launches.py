@@ -138,9 +138,8 @@ class Queue:
         starts = np.cumsum([0, *counts]).tolist()
         device = self.device
 
-        def end(commands: Commands, flags: Memory | None, found: Array | None) -> None:
+        def end(flags: Memory | None, found: Array | None) -> None:
             device.runtime.finish()
-            commands.let_go()
             if flags is None or found is None:
                 return
             if device.space != HOST:
@@ -151,7 +150,7 @@ class Queue:
                     "an index is out of range"
                 )
 
-        return end, picking((self.commands, self.flags, self.found))
+        return end, picking((self.flags, self.found))
 
     def fill(self, arrays: list[Any], arena: Array) -> None:
         """Make the launches of a workspace.  arena: the host's.  Raises MemoryError."""

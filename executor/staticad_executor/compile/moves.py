@@ -72,7 +72,6 @@ class Wait(NamedTuple):
 
 
 class End(NamedTuple):
-    """The last wait for a device, which lets go of the arrays of the run and looks whether kernels
-    have found an index out of range."""
+    """The last wait for a device, which looks whether kernels have found an index out of range."""
 
     device: str

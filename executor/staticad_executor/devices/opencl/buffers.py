@@ -49,23 +49,27 @@ def share(runtime: Runtime, array: Array) -> Memory:
 
     NumPy sees what kernels wrote after `Runtime.finish`.  Raises MemoryError.
     """
-    first = array.__array_interface__["data"][0]
+    memory = seen(runtime, array, array.__array_interface__["data"][0])
+    return memory._replace(owner=array)
+
+
+def seen(runtime: Runtime, array: Array, first: int) -> Memory:
+    """The same of an array whose first element is at that address.  Whoever uses it has to see to
+    it that the array lives on: the memory does not hold it."""
     if array.flags.c_contiguous:
         low, high = first, first + array.nbytes
     else:
         low, high = np.lib.array_utils.byte_bounds(array)
     # What lies before the array is in the same page, and no kernel touches it.
     start = low & -min(runtime.limits.alignment, PAGE)
-    size = max(high, low + 1) - start
-    window: Any = array
-    if size != array.nbytes or not array.flags.c_contiguous or not array.flags.writeable:
-        window = (ctypes.c_char * size).from_address(start)
+    window = (ctypes.c_char * (max(high, low + 1) - start)).from_address(start)
     access = FLAGS.READ_WRITE if array.flags.writeable else FLAGS.READ_ONLY
     try:
         buffer = cl.Buffer(runtime.context, access | FLAGS.USE_HOST_PTR, hostbuf=window)
     except (cl.Error, MemoryError) as error:
+        size = len(window)
         raise failure(error, f"{runtime.found.label}: {size:,} shared bytes") from error
-    return Memory(buffer, first - start, high - first, array)
+    return Memory(buffer, first - start, high - first, None)
 
 
 class Lent:

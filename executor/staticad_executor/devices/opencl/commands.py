@@ -14,11 +14,13 @@ import pyopencl as cl
 
 from staticad_schema.types import Array
 
-from .buffers import FLAGS, Memory, share
+from .buffers import Memory, seen
 from .device import OpenCLDevice
 from .launch import Launch
 from .region import Kernel, LocalBytes, Place, Pointer, Recipe, Table, element_size
-from .runtime import failure
+
+# Arrays that runs write come from a pool, and lie where some of the last ones have lain.
+REMEMBERED = 8
 
 
 class Built(NamedTuple):
@@ -61,6 +63,18 @@ class _Use(NamedTuple):
     elements: np.uint64
 
 
+class _Given:
+    """The arguments that are one memory of each run, where that was in the last one, and buffers
+    over the places where it has been."""
+
+    __slots__ = ("address", "known", "uses")
+
+    def __init__(self, uses: list[_Use]) -> None:
+        self.uses = uses
+        self.address = -1
+        self.known: dict[int, Memory] = {}
+
+
 class Commands:
     """The launches of a plan on one device, in one workspace.
 
@@ -74,9 +88,8 @@ class Commands:
         self._device = device
         self._memories = memories
         self._uses: dict[int, list[_Use]] = {memory: [] for memory in given}
+        self._given = [_Given(uses) for uses in self._uses.values()]
         self._tables: list[Memory] = []
-        # Kernels do not hold on to their arguments before they are enqueued.
-        self._held: list[object] = []
 
     def enqueued(self, item: Built) -> Enqueued:
         """The launches of an instruction.  Raises MemoryError, ExecutionError."""
@@ -120,30 +133,23 @@ class Commands:
 
     def bind(self, *arrays: Array) -> None:
         """Point to the arrays of this run.  Raises MemoryError."""
-        runtime = self._device.runtime
-        context, direct = runtime.context, self._device.takes_any_address
-        for array, uses in zip(arrays, self._uses.values(), strict=True):
-            if direct and array.flags.writeable and array.size:
-                try:
-                    buffer = cl.Buffer(context, _SHARED, hostbuf=array)
-                except (cl.Error, MemoryError) as error:
-                    raise failure(error, f"{array.nbytes:,} shared bytes") from error
-                self._held.append(buffer)
-                for use in uses:
-                    use.launch.bind(use.position, buffer)
-                    use.launch.bind_number(use.position + 1, use.elements)
-            else:
-                memory = share(runtime, array)
-                self._held.append(memory)
-                for use in uses:
+        for array, given in zip(arrays, self._given, strict=True):
+            address = array.__array_interface__["data"][0]
+            if given.address != address:
+                memory = given.known.get(address)
+                if memory is None:
+                    memory = self._seen(array, address, given.known)
+                for use in given.uses:
                     _point(use, memory)
+                given.address = address
 
-    def let_go(self) -> None:
-        """Hold nothing any more of what `bind` was given."""
-        self._held.clear()
-
-
-_SHARED = FLAGS.READ_WRITE | FLAGS.USE_HOST_PTR
+    def _seen(self, array: Array, address: int, known: dict[int, Memory]) -> Memory:
+        """The memory of an array, which is remembered by its address: for a driver the first use
+        of a buffer takes ten times as long as another one.  The array itself is not held."""
+        if len(known) >= REMEMBERED:
+            del known[next(iter(known))]
+        memory = known[address] = seen(self._device.runtime, array, address)
+        return memory
 
 
 def _point(use: _Use, memory: Memory) -> None:

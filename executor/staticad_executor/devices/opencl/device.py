@@ -30,8 +30,7 @@ class OpenCLDevice:
 
     space: `HOST` where it works on the host's memory, else its name.  target: what kernels are
     generated for.  keeps_binaries: whether to store what was built on disk; PoCL keeps a cache of
-    its own, and would compile twice.  takes_any_address: whether buffers over the host's memory
-    may begin anywhere.
+    its own, and would compile twice.
     """
 
     claimed = frozenset(
@@ -53,7 +52,6 @@ class OpenCLDevice:
         self.space = HOST if self.runtime.shares_host else self.name
         self.target: Target = target_of(self.limits, found.platform_version)
         self.keeps_binaries = found.platform != POCL
-        self.takes_any_address = found.platform == POCL
         self.buffers = BufferPool(self.runtime)
         self.staging = Staging(self.runtime)
         if self.self_test.failed:
