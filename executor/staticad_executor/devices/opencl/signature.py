@@ -69,7 +69,10 @@ class Signature:
     def word(
         self, name: str, kind: str, value: np.unsignedinteger[Any] | np.signedinteger[Any]
     ) -> str:
-        """The name of an argument of a C type of its own."""
+        """The name of an argument of a C type of its own, once however often it is asked for."""
+        if ("word", name) in self._names:
+            return name
+        self._names["word", name] = name
         self.parameters.append(f"const {kind} {name}")
         self.arguments.append(value)
         return name
