@@ -14,17 +14,16 @@ from typing import NamedTuple
 from staticad_schema.types import KINDS
 
 from .code import Code, Var
-from .memory import stored_type
+from .memory import read, stored_type
 from .panels import (
     CONTRACT,
-    Box,
+    LISTED,
     box_of,
     boxes_of_unit,
     copy_box,
     lanes_of,
     line_function,
     list_vectors,
-    loose,
     memory,
     multiplied,
     registers,
@@ -39,7 +38,8 @@ from .target import Target
 from .typed import arithmetic
 
 PANEL_BYTES = 192 << 10
-VECTORS = 64
+POINTERS = 7
+VECTORS = 32
 """Vectors of a chunk, at least, if there are images enough: each sum ends in one across lanes."""
 STRANDS = 16
 PARTS = 1 << 21
@@ -54,20 +54,23 @@ class Tile(NamedTuple):
 
 
 def tile_of(outputs: int, depth: int, target: Target) -> Tile:
-    """The tile that takes the fewest instructions."""
-    most = registers(target)
-    spare = 6 if most >= 24 else 3
+    """The tile that takes the fewest instructions.
 
-    def cost(tile: Tile) -> float:
+    Each output and each place needs a pointer, of which a processor holds few.
+    """
+    most = registers(target)
+
+    def cost(tile: Tile) -> tuple[float, int]:
         a, b = tile
         tiles = -(-outputs // a) * -(-depth // b)
-        return tiles * max(a * b, (a + 1.5 * b + 2) / 1.5)
+        # A sum of one tile waits for the one before, some cycles long.
+        return tiles * (max(a * b, (a + 1.5 * b) / 1.5, 5) + 2), a * b
 
     options = [
         Tile(a, b)
-        for a in range(1, min(8, outputs) + 1)
-        for b in range(1, min(12, depth) + 1)
-        if a * b <= most and a * b + a + 1 <= most + spare
+        for a in range(1, min(6, outputs) + 1)
+        for b in range(1, min(9, depth) + 1)
+        if a * (b + 1) < most + 4 and (a == 1 or a + b <= POINTERS)
     ]
     return min(options, key=cost)
 
@@ -78,7 +81,7 @@ def conv_weights(region: Region, target: Target, name: str) -> Recipe:
     kernels = [form.kernel(f"{name}_strands")]
     if not form.is_final:
         kernels.append(strands_total(region, target, form.strands, f"{name}_total"))
-    return Recipe(tuple(kernels), form.scratch)
+    return Recipe(tuple(kernels), form.scratch, f"{form.strands} strands of panels")
 
 
 class Weights:
@@ -90,16 +93,17 @@ class Weights:
         self.dtype = region.types[region.outputs[0]].dtype
         self.wide = computed(self.dtype)
         g, item = gather, self.wide.itemsize
-        self.lanes = lanes_of(g.axes[-1].count, self.dtype, target)
+        self.lanes = lanes_of(g.axes[-1].length, self.dtype, target)
         self.tile = tile_of(g.outputs, g.depth, target)
-        most = min(PANEL_BYTES, target.local_bytes // 2)
+        most = min(PANEL_BYTES, max(0, target.local_bytes - 4 * g.depth))
         self.box = box_of(g.axes, g.channels, self.lanes, most, item, 1)
         self.panel = g.channels * self.box.channel
         boxes = math.prod(self.box.blocks(g.axes))
         vectors = self.box.vectors(self.lanes)
         images = 1
         if boxes == 1:
-            images = max(1, min(-(-VECTORS // vectors), most // (self.panel * item), g.images))
+            image = self.panel * item + vectors * LISTED
+            images = max(1, min(-(-VECTORS // vectors), most // image, g.images))
         blocks = -(-g.images // images)
         self.images = -(-g.images // blocks)
         self.chunks = -(-g.images // self.images) * boxes
@@ -107,7 +111,7 @@ class Weights:
         size = g.groups * g.outputs * g.depth
         self.strands = max(1, min(self.chunks, STRANDS, PARTS // size))
         # Windows that lie side by side are read where they are.
-        whole = g.axes[-1].count % self.lanes == self.box.counts[-1] % self.lanes == 0
+        whole = g.axes[-1].length % self.lanes == self.box.counts[-1] % self.lanes == 0
         beside = g.axes[-1].result == 1 and not is_half(self.dtype)
         self.copies = not (whole and beside)
         self.masks = not whole and KINDS[self.wide] == "float"
@@ -119,7 +123,7 @@ class Weights:
         self.elements = self.images * self.panel
         if self.copies:
             self.elements += self.own * self.vectors * self.lanes
-        tables = 16 * self.vectors + 4 * g.depth
+        tables = LISTED * self.vectors + 4 * g.depth
         self.is_local = self.elements * item + tables <= target.local_bytes
         self.is_final = self.strands == 1 and self.dtype == self.wide
 
@@ -151,9 +155,7 @@ class Weights:
         code.line(f"const {kind} strand = unit / {splits} / {groups};")
         code.line(f"const {kind} begin = unit % {splits} * {own};")
         code.line(f"const {kind} end = min(begin + {own}, {outputs});")
-        panel = memory(
-            code, signature, self.wide, self.elements, None if self.is_local else 1
-        )
+        panel = memory(code, signature, self.wide, self.elements, None if self.is_local else 1)
         tables = [
             signature.local("at", "int", self.vectors, 4),
             signature.local("goal", kind, self.vectors, 8),
@@ -200,13 +202,16 @@ class Weights:
             )
             if self.copies:
                 self._copy(code, signature, panel, tables, pitches[1])
-            with code.block(f"for ({kind} k = 0; k < {depth}; k += {self.tile.places})"):
+            # Windows of a few outputs stay in the first cache while channels pass by.
+            with (
+                code.block(f"for ({kind} m = begin; m < end; m += {self.tile.outputs})"),
+                code.block(f"for ({kind} k = 0; k < {depth}; k += {self.tile.places})"),
+            ):
                 for j in range(self.tile.places):
                     which = f"min(k + {j}, {depth} - 1)" if j else "k"
                     code.line(f"const int c{j} = {places}[{which}];")
-                with code.block(f"for ({kind} m = begin; m < end; m += {self.tile.outputs})"):
-                    self._products(code, signature, panel, tables, pitches[1])
-                    self._add(code, sums, depth)
+                self._products(code, signature, panel, tables, pitches[1])
+                self._add(code, sums, depth)
         return signature.kernel(name, code, (self.units,), (1,))
 
     def _copy(
@@ -252,14 +257,14 @@ class Weights:
             )
             where = space if self.copies else "__global"
             for i in range(tile.outputs):
-                text = loose(code, f"g{i} + q", wide, lanes, where)
+                text = read(f"g{i} + q", wide, lanes, where)
                 code.line(f"const {kind} y{i} = {text};")
             if self.masks:
                 mask = mask_type(wide, lanes)
                 numbers = ", ".join(map(str, range(lanes)))
                 code.line(f"const {mask} keep = ({mask})({numbers}) < ({mask})({tables[2]}[v]);")
             for j in range(tile.places):
-                text = loose(code, f"p + c{j}", wide, lanes, space)
+                text = read(f"p + c{j}", wide, lanes, space)
                 if self.masks:
                     # Behind the last window lies anything, also what is not finite.
                     text = f"select({zero}, {text}, keep)"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from staticad_schema.types import FLOAT32, INT32, KINDS, DType
 
 from .code import Code, Var
-from .memory import read, stored_type, write
+from .memory import declare_read, read, stored_type, write
 from .region import Kernel, Operand, Pointer, Recipe, Region
 from .scalars import computed, literal, register_type
 from .signature import Signature
@@ -26,6 +26,9 @@ from .typed import arithmetic
 PANEL_BYTES = 128 << 10
 """What a work-item copies at a time, at most, if a line of results sees no more: a part of the
 second cache."""
+
+LISTED = 16
+"""Bytes of a vector in the tables of a box."""
 
 CONTRACT = "#pragma OPENCL FP_CONTRACT ON"
 """First in a block of products.  PoCL's fma is a call on some processors, its contraction not."""
@@ -96,24 +99,26 @@ class Box(NamedTuple):
 
     def blocks(self, axes: Sequence[Axis]) -> tuple[int, ...]:
         """How many boxes there are along each axis."""
-        return tuple(-(-a.count // n) for a, n in zip(axes, self.counts, strict=True))
+        return tuple(-(-a.length // n) for a, n in zip(axes, self.counts, strict=True))
 
 
 def box_of(
     axes: Sequence[Axis], channels: int, lanes: int, nbytes: int, itemsize: int, units: int
 ) -> Box:
-    """The largest box whose memory is at most that, and that leaves so many boxes."""
-    counts = [a.count for a in axes]
+    """The largest box whose memory is at most that, and that leaves so many boxes.  Its vectors
+    are listed in the same memory."""
+    counts = [a.length for a in axes]
 
     def shrink(axis: int, least: int) -> bool:
         if counts[axis] <= least:
             return False
-        parts = -(-axes[axis].count // counts[axis]) + 1
-        counts[axis] = max(least, -(-axes[axis].count // parts))
+        parts = -(-axes[axis].length // counts[axis]) + 1
+        counts[axis] = max(least, min(counts[axis] - 1, -(-axes[axis].length // parts)))
         return True
 
     def size() -> int:
-        return Box.of(axes, counts, lanes).channel * max(1, channels) * itemsize
+        box = Box.of(axes, counts, lanes)
+        return box.channel * channels * itemsize + box.vectors(lanes) * LISTED
 
     order = [(k, 1) for k in range(len(axes) - 1)] + [(len(axes) - 1, lanes)]
     for axis, least in order:
@@ -130,12 +135,12 @@ def panels(region: Region, target: Target, name: str) -> Recipe:
     kernels: list[Kernel] = []
     sizes = [0, 0, 0]
     for gather in gathers(region):
-        if 0 in (gather.images, gather.groups, gather.outputs, *(a.count for a in gather.axes)):
+        if not gather.results:
             continue
         form = Panels(region, gather, target)
         kernels += [form.weights_kernel(f"{name}_weights"), form.kernel(f"{name}_panels")]
         sizes = [max(pair) for pair in zip(sizes, form.scratch, strict=True)]
-    return Recipe(tuple(kernels), tuple(max(1, n) for n in sizes))
+    return Recipe(tuple(kernels), tuple(max(1, n) for n in sizes), "panels")
 
 
 class Panels:
@@ -147,10 +152,10 @@ class Panels:
         self.dtype = region.types[region.outputs[0]].dtype
         self.wide = computed(self.dtype)
         axes = gather.axes
-        lanes = lanes_of(axes[-1].count, self.dtype, target)
+        lanes = lanes_of(axes[-1].length, self.dtype, target)
         # Two boxes for each unit; the tables of vectors take a part of the memory.
         units = -(-2 * target.units // (gather.images * gather.groups))
-        most = min(PANEL_BYTES, target.local_bytes * 3 // 4)
+        most = min(PANEL_BYTES, target.local_bytes)
         channels = gather.channels if gather.taps else 0
         self.box = box_of(axes, channels, lanes, most, self.wide.itemsize, units)
         vectors = self.box.vectors(lanes)
@@ -159,11 +164,9 @@ class Panels:
         self.panel = channels * self.box.channel
         self.boxes = self.box.blocks(axes)
         self.units = gather.images * gather.groups * math.prod(self.boxes)
-        local = self.panel * self.wide.itemsize + 16 * (vectors + 8)
+        local = self.panel * self.wide.itemsize + vectors * LISTED
         self.is_local = local <= target.local_bytes
-        self.table = vectors
-        # Offsets within a box fit into 32 bits, offsets of results may not.
-        self.index_dtype = INT32
+        self.vectors = vectors
 
     @property
     def scratch(self) -> tuple[int, int, int]:
@@ -237,13 +240,11 @@ class Panels:
             (f"{channels}", pitches[1], starts, lengths, "seen", panel),
             self.is_local,
         )  # fmt: skip
-        at = signature.local("at", "int", self.table, 4)
-        goal = signature.local("goal", kind, self.table, 8)
-        width = signature.local("width", "int", self.table, 4)
+        at = signature.local("at", "int", self.vectors, 4)
+        goal = signature.local("goal", kind, self.vectors, 8)
+        width = signature.local("width", "int", self.vectors, 4)
         code.line("int count = 0;")
-        list_vectors(
-            code, signature, g.axes, box, tile.lanes, (starts, lengths, at, goal, width)
-        )
+        list_vectors(code, signature, g.axes, box, tile.lanes, (starts, lengths, at, goal, width))
         result = [signature.number(("result", k), n) for k, n in enumerate(g.result)]
         outputs = signature.number("m", g.outputs)
         code.line(
@@ -275,9 +276,7 @@ class Panels:
             code.line(CONTRACT)
             code.line(f"const {space} {register_type(wide)} *p = {panel} + {places}[k];")
             for j in range(tile.vectors):
-                code.line(
-                    f"const {kind} x{j} = {loose(code, f'p + p{j}', wide, tile.lanes, space)};"
-                )
+                code.line(f"const {kind} x{j} = {read(f'p + p{j}', wide, tile.lanes, space)};")
             for i in range(tile.outputs):
                 code.line(f"const {register_type(wide)} w{i} = w[{i}];")
                 for j in range(tile.vectors):
@@ -308,9 +307,7 @@ class Panels:
             )
 
 
-def tap_places(
-    code: Code, signature: Signature, axes: Sequence[Axis], box: Box
-) -> tuple[str, str]:
+def tap_places(code: Code, signature: Signature, axes: Sequence[Axis], box: Box) -> tuple[str, str]:
     """Where place `tap` of the kernel, all axes counted as one, lies among weights, and where its
     element lies in a panel."""
     kind = signature.index_type
@@ -352,18 +349,6 @@ def multiplied(x: Var, y: Var, total: Var) -> str:
     return f"{total.text} + {texts[0]} * {texts[1]}"
 
 
-def loose(code: Code, pointer: str, dtype: DType, lanes: int, space: str) -> str:
-    """The text that reads a vector of computed elements from where it lies.  PoCL's vload is a
-    call on some processors."""
-    if lanes == 1:
-        return f"({pointer})[0]"
-    kind = register_type(dtype, lanes)
-    name = f"loose_{kind}"
-    size = dtype.itemsize
-    code.function(name, f"\ntypedef __attribute__((aligned({size}))) {kind} {name};\n")
-    return f"*(const {space} {name} *)({pointer})"
-
-
 def put_function(code: Code, dtype: DType, lanes: int) -> str:
     """A function that writes some lanes of a vector to elements that lie apart."""
     element, kind = stored_type(dtype), register_type(dtype)
@@ -389,8 +374,8 @@ def boxes_of_unit(
     kind = signature.index_type
     starts, lengths = [], []
     for k, (axis, own) in enumerate(zip(axes, box.counts, strict=True)):
-        count = signature.number(("count", k), axis.count)
-        blocks = -(-axis.count // own)
+        count = signature.number(("count", k), axis.length)
+        blocks = -(-axis.length // own)
         if blocks == 1:
             starts.append("0")
             lengths.append(count)
@@ -407,9 +392,7 @@ def boxes_of_unit(
     return starts, lengths, rest
 
 
-def memory(
-    code: Code, signature: Signature, dtype: DType, count: int, scratch: int | None
-) -> str:
+def memory(code: Code, signature: Signature, dtype: DType, count: int, scratch: int | None) -> str:
     """The panel of a unit: local memory, or a part of a scratch."""
     kind = register_type(dtype)
     if scratch is None:
@@ -473,7 +456,7 @@ def copy_box(
         code.line(f"for ({kind} y{k} = 0; y{k} < {reach}; ++y{k}) {{")
         closing += 1
         code.line(f"const {kind} s{k} = {starts[k]} * {step} + {low} + y{k};")
-        if axis.low < 0 or axis.low + axis.reach(axis.count) > axis.size:
+        if axis.low < 0 or axis.low + axis.reach(axis.length) > axis.size:
             tests.append(f"s{k} >= 0 && s{k} < {signature.number(('size', k), axis.size)}")
         places.append(f"s{k} * {signature.number(('stride', k), axis.source)}")
         goals.append(f"y{k} * {signature.number(('pitch', k), box.pitch[k])}")
@@ -504,6 +487,7 @@ def line_function(code: Code, dtype: DType, target: Target, space: str) -> str:
     """A function that writes a line: zeros, elements that lie apart, zeros."""
     wide = computed(dtype)
     lanes = min(8, vector_bytes(target) // max(4, wide.itemsize))
+    declare_read(code, dtype, lanes)
     name = f"line_{dtype.name}_{space.strip('_')}"
     vector = f"vstore{lanes}({read('x + k', dtype, lanes)}, 0, p + begin + k)"
     kind, zero = register_type(dtype), literal(0, wide)

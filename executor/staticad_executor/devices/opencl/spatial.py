@@ -20,13 +20,13 @@ MOST_PHASES = 16
 class Axis(NamedTuple):
     """A spatial axis of results.
 
-    Result i of `count` lies `first + i * apart` on its axis.  Through place j of the kernel's
+    Result i of `length` lies `first + i * apart` on its axis.  Through place j of the kernel's
     `taps` it sees place i * step + j * move + base of the source, if that is from 0 to size - 1.
     That place of the kernel is `tap + j * by` of the weights.  source, weight, result: how many
     elements of memory neighbours are apart.
     """
 
-    count: int
+    length: int
     size: int
     taps: int
     step: int
@@ -54,7 +54,7 @@ class Axis(NamedTuple):
     def plain(self) -> bool:
         """Whether each result sees the element at its own place and no other."""
         same = self.taps == self.step == self.apart == 1 and self.base == self.first == 0
-        return same and self.count == self.size
+        return same and self.length == self.size
 
     def reach(self, count: int) -> int:
         """How many places of the source so many results see."""
@@ -88,6 +88,12 @@ class Gather(NamedTuple):
         return self.channels * self.taps
 
     @property
+    def results(self) -> int:
+        """Results of the sums."""
+        counts = math.prod(a.length for a in self.axes)
+        return self.images * self.groups * self.outputs * counts
+
+    @property
     def at(self) -> int:
         """The place of the first result."""
         return sum(a.first * a.result for a in self.axes)
@@ -103,7 +109,7 @@ class Gather(NamedTuple):
         source = self.images * abs(self.source[0]) + self.groups * self.channels * abs(
             self.source[1]
         )
-        source += sum((abs(a.low) + a.reach(a.count)) * max(1, abs(a.source)) for a in self.axes)
+        source += sum((abs(a.low) + a.reach(a.length)) * max(1, abs(a.source)) for a in self.axes)
         weight = self.groups * abs(self.weight[0]) + self.outputs * abs(self.weight[1])
         weight += self.channels * abs(self.weight[2]) + sum(
             a.taps * abs(a.by * a.weight) for a in self.axes
@@ -111,7 +117,7 @@ class Gather(NamedTuple):
         result = self.images * abs(self.result[0]) + self.groups * self.outputs * abs(
             self.result[1]
         )
-        result += sum(a.count * abs(a.apart * a.result) for a in self.axes)
+        result += sum(a.length * abs(a.apart * a.result) for a in self.axes)
         return max(source, weight, result, self.groups * self.outputs * self.depth)
 
 
@@ -136,14 +142,13 @@ def gathers(region: Region) -> list[Gather]:
     )  # fmt: skip
     make = _axis if step.op == "conv" else _phases
     phases = [make(*one) for one in given]
-    return [
-        Gather(
-            source.shape[0], groups, channels, results, merged(axes),
-            (source.strides[0], source.strides[1]), (of_group, of_result, of_source),
-            (result[0], result[1]),
-        )  # fmt: skip
-        for axes in itertools.product(*phases)
-    ]
+    strides = (
+        (source.strides[0], source.strides[1]),
+        (of_group, of_result, of_source),
+        (result[0], result[1]),
+    )
+    shape = source.shape[0], groups, channels, results
+    return [Gather(*shape, merged(axes), *strides) for axes in itertools.product(*phases)]
 
 
 def seen_by_windows(region: Region) -> Gather:
@@ -209,7 +214,7 @@ def _phases(
 
 def _without_far(axis: Axis) -> Axis:
     """The same without steps of any size to where nothing is."""
-    if axis.count <= 1:
+    if axis.length <= 1:
         axis = axis._replace(step=1, apart=1)
     return axis._replace(move=1, by=1) if axis.taps <= 1 else axis
 
@@ -224,10 +229,10 @@ def merged(axes: Sequence[Axis]) -> tuple[Axis, ...]:
             and last.plain
             and axis.plain
             and last.source == axis.source * axis.size
-            and last.result == axis.result * axis.count
+            and last.result == axis.result * axis.length
         ):
-            count = last.count * axis.count
-            found[-1] = axis._replace(count=count, size=count)
+            count = last.length * axis.length
+            found[-1] = axis._replace(length=count, size=count)
         else:
             found.append(axis)
     if len(found) == 1:
