@@ -56,6 +56,8 @@ def divided(
         return Divided(tuple(members), leaving, {}, ())
     inside: dict[int, Blocks] = {}
     behind: list[int] = []
+    needed = set(leaving)
+    merged: tuple[int, ...] | None = None
     for index in ends:
         node = nodes[index]
         shape: Any = types[node.inputs[0]].shape
@@ -64,18 +66,19 @@ def divided(
             parts = blocks(shape, values.bound.node_attributes(index)["axis"])
         else:
             parts = blocks(shape, summed_axes(shape, want))
-        if node.start not in leaving:
+        if node.start not in needed:
             # Somebody asks for nothing but its size.
             continue
         fits = parts is not None and parts.number > 1 and parts.rows == math.prod(shape[:rows])
         if fits and parts is not None and longest:
-            inner = _merged(values, members, shape[:rows])
-            if _tile_rows(inner, parts.block.size) * longest <= _MOST:
+            if merged is None:
+                merged = _merged(values, members, shape[:rows])
+            if _tile_rows(merged, parts.block.size) * longest <= _MOST:
                 inside[node.start] = parts
                 continue
         behind.append(index)
     gone = set(ends).difference(i for i in ends if nodes[i].start in inside)
-    more = {v for i in behind for v in nodes[i].inputs}.difference(leaving)
+    more = dict.fromkeys(v for i in behind for v in nodes[i].inputs if v not in needed)
     return Divided(
         tuple([i for i in members if i not in gone]),
         [*leaving, *more],
