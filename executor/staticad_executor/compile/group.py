@@ -38,7 +38,7 @@ from staticad_schema.text import line
 from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
 from .alike import Alike
 from .place import NUMPY, Placed
-from .rows import ROW_VIEWS, SUMS, RowSpaces, Shape, rows_of, sums_rows
+from .rows import ROW_VIEWS, SUMS, RowSpaces, Shape, rows_of, sums_all, sums_rows
 
 GroupKind = Literal["region", "kernel", "view"]
 
@@ -114,15 +114,25 @@ class _Edges:
         self.rows = [rows_of(graph, spaces, node) for node in graph.nodes]
         # The nodes that add up rows.  A sum of what no region computes is a kernel.
         self.ends: set[int] = set()
+        rowwise = {shape[:rank] for shape, rank in spaces.ranks.items()}
         for index, node in enumerate(graph.nodes):
+            if node.op not in SUMS:
+                continue
             rows = self.rows[index]
-            if rows is not None and node.op in SUMS and sums_rows(node):
-                producer = graph.producers[node.inputs[0]]
-                near = producer not in self.ends and devices[producer] == devices[index]
-                if near and self.rows[producer] == rows and devices[index] == NUMPY:
+            producer = graph.producers[node.inputs[0]]
+            near = producer not in self.ends and devices[producer] == devices[index]
+            if rows is not None and sums_rows(node):
+                if near and self.rows[producer] == rows:
                     self.ends.add(index)
                 else:
                     self.rows[index] = None
+            elif rows is None and near and devices[index] != NUMPY and sums_all(graph, node):
+                # What adds up columns of rows adds up all of them, too; but not one number a row.
+                if graph.types[node.inputs[0]].shape in rowwise:
+                    continue
+                self.rows[index] = self.rows[producer]
+                if self.rows[producer] is not None:
+                    self.ends.add(index)
 
     def fuses(self, producer: int, value: int, user: int) -> bool:
         """Whether the edge on which a fusable node gives a value to a user fuses."""

@@ -22,6 +22,7 @@ from ..work import count, work
 from .draft import Draft
 from .group import Group
 from .moves import Launched
+from .rows import SUMS
 
 # A compiler of kernels takes longer for each line the more of them there are.
 MOST_WEIGHT = 400
@@ -76,7 +77,7 @@ class OnOpenCL:
         """The regions that compute the nodes, or why there are none."""
         pieces = [list(members)]
         why = ""
-        for cut in (_by_weight, _by_shape, _one_by_one):
+        for cut in (_by_weight, _without_ends, _by_shape, _one_by_one):
             pieces = [piece for whole in pieces for piece in cut(self.draft, whole)]
             found = self._all(pieces, group.outputs)
             if not isinstance(found, str):
@@ -251,6 +252,15 @@ def _by_weight(draft: Draft, members: list[int]) -> list[list[int]]:
 def _weight(op: str) -> int:
     expression = OPS[op].expression("float") if OPS[op].elementwise else None
     return TRANSCENDENTAL if expression is None or "(" in expression else 1
+
+
+def _without_ends(draft: Draft, members: list[int]) -> list[list[int]]:
+    """All but the sums that nothing else in the region needs, and each of these."""
+    nodes = draft.graph.nodes
+    used = {v for i in members for v in nodes[i].inputs}
+    ends = [i for i in members if nodes[i].op in SUMS and nodes[i].start not in used]
+    rest = [i for i in members if i not in set(ends)]
+    return [*([rest] if rest else []), *[[i] for i in ends]]
 
 
 def _by_shape(draft: Draft, members: list[int]) -> list[list[int]]:

@@ -36,6 +36,12 @@ def sums_rows(node: Node) -> bool:
     return node.op == "sum_to" or (node.op == "sum" and node.attributes["axis"][:1] == (0,))
 
 
+def sums_all(graph: Graph, node: Node) -> bool:
+    """Whether a `sum` or `sum_to` leaves one element of several axes."""
+    out = node.types[0].shape
+    return len(graph.types[node.inputs[0]].shape) > 0 and all(size == 1 for size in out)
+
+
 def summed_rank(graph: Graph, node: Node) -> int:
     """How many leading axes a `sum` or `sum_to` sums, as far as can be told; 0 if it keeps
     nothing behind them, or has no kernel that keeps its bits."""
