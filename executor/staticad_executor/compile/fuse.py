@@ -141,8 +141,8 @@ def fused(
     key = (kind, *[(k, seen.strides) for k, seen in views])
     tiles = known_tiles.get(key)
     if tiles is None:
-        place = {v: k for k, v in enumerate(known)}
-        outputs = [v for v in leaving if place.get(v, -1) >= len(operands)]
+        found = {v: k for k, v in enumerate(known)}
+        outputs = [v for v in leaving if found.get(v, -1) >= len(operands)]
         looks = (kind, *[(k, _manner(seen)) for k, seen in views], *sums.values())
         recipe = values.alike.recipes.get(looks)
         if recipe is None:
@@ -161,7 +161,7 @@ def fused(
         tiles = Tiles(
             Fused(shape[:rows], tuple(layouts), recipe, {}, at),
             tuple([place for place, _ in recipe.operands]),
-            tuple([place[v] for v in outputs]),
+            tuple([found[v] for v in outputs]),
         )
         if alike:
             known_tiles[key] = tiles
