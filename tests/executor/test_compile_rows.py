@@ -140,7 +140,7 @@ def test_extrema_of_rows_keep_the_sign_of_zero(dtype: str) -> None:
             chosen = rng.choice(numbers, (5, size)).astype(dtype)
             for ufunc in (np.maximum, np.minimum):
                 out = np.empty((5, 1), dtype)
-                extrema(ufunc, chosen, size, out)
+                extrema(ufunc, size, chosen, out)
                 assert same_bits(out, ufunc.reduce(chosen, 1, keepdims=True))
 
 

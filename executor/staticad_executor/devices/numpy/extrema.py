@@ -12,7 +12,7 @@ from staticad_schema.types import Array
 SHORT_ROW = 32
 
 
-def extrema(ufunc: Any, x: Array, size: int, out: Array) -> None:
+def extrema(ufunc: Any, size: int, x: Array, out: Array) -> None:
     """The maximum or minimum of each `size` elements, at least one, of a contiguous array, into a
     contiguous one.
 
@@ -32,5 +32,5 @@ def maximum_of_rows(x: Array) -> Array:
         top: Array = np.maximum.reduce(turned, 0).reshape(*x.shape[:-1], 1)
         return top
     out: Array = np.empty((*x.shape[:-1], 1), x.dtype)
-    extrema(np.maximum, x, size, out)
+    extrema(np.maximum, size, x, out)
     return out

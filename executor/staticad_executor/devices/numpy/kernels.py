@@ -185,7 +185,7 @@ def _reduction(ufunc: np.ufunc, fixed: bool) -> Maker:
         lead = len(shape) - len(axis)
         rows, row = math.prod(shape[:lead]), math.prod(shape[lead:])
         if ufunc in (np.maximum, np.minimum) and axis[0] == lead and rows >= SEVERAL_ROWS:
-            run = partial(_extrema, ufunc, row)
+            run = partial(extrema, ufunc, row)
         return Kernel(run, True, ufunc.__name__ + ".reduce", cut=cut)
 
     return make
@@ -203,10 +203,6 @@ def total_kernel(block: Block) -> Kernel:
 
 # Of fewer rows an index of them costs more than it saves.
 SEVERAL_ROWS = 16
-
-
-def _extrema(ufunc: np.ufunc, row: int, x: Array, out: Array) -> None:
-    extrema(ufunc, x, row, out)
 
 
 def _truth(ufunc: np.ufunc) -> Maker:

@@ -49,7 +49,7 @@ def row_kernel(
     ufunc = _UFUNCS.get(op)
     if op in ("max", "min"):
         row = math.prod(map(int, operands[0].shape[rows:]))
-        return RowKernel(Elementwise(partial(_extrema, ufunc, row), False, True, True), 0)
+        return RowKernel(Elementwise(partial(extrema, ufunc, row), False, True, True), 0)
     if ufunc is not None:
         return RowKernel(_reduction(ufunc, trailing, attributes["keepdims"]), 0)
     alone = isinstance(attributes["axis"], int)
@@ -74,10 +74,6 @@ def _reduction(ufunc: np.ufunc, axis: tuple[int, ...], keepdims: bool) -> Elemen
         reduce(x, axis, x.dtype, out, keepdims)
 
     return Elementwise(run, False, True, True)
-
-
-def _extrema(ufunc: Any, row: int, x: Array, out: Array) -> None:
-    extrema(ufunc, x, row, out)
 
 
 def _spread(x: Array, out: Array) -> None:
