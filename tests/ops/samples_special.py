@@ -203,8 +203,8 @@ SAMPLES: Table = {
         *over_ranges((-3.0, 3.0), n=0),
         *over_ranges((-3.0, 3.0), n=1),
         *over_ranges((-3.0, 3.0), n=4),
-        at([0.0, inf, -inf, nan, 800.0], to=[1, inf, inf, nan, inf], n=0),
-        at([0.0, -0.0, inf, -inf], to=[0, -0.0, inf, -inf], n=1),
+        at([0.0, inf, -inf, nan, 800.0, 1e10, 1e300], to=[1, inf, inf, nan, inf, inf, inf], n=0),
+        at([0.0, -0.0, inf, -inf, -1e30], to=[0, -0.0, inf, -inf, -inf], n=1),
     ],
     "ive": [
         *(

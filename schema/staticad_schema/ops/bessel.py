@@ -81,7 +81,9 @@ def _iv(x: Array, n: int) -> Array:
     value: Array = (special.i0, special.i1)[n](size) if n < 2 else special.iv(n, size)
     # Finite further than exp, which SciPy's is a multiple of.
     half = np.exp(np.clip(size, 700.0, 2000.0) / 2)
-    value = np.where(size > 700, half * (half * special.ive(n, size)), value)
+    # SciPy's is NaN of what is so large that a phase there would have no digit.
+    scaled = special.ive(n, np.minimum(size, 1e4))
+    value = np.where(size > 700, half * (half * scaled), value)
     value = np.where(np.isinf(size), np.inf, value)
     if n > 1:
         value = _near_zero(size, n, 1.0, value)
