@@ -89,6 +89,9 @@ def at_special_values(name: str, dtype: DType) -> Applied:
     function = DOMAINS[name]
     count = len(OPS[function.op].inputs)
     values = SPECIAL_VALUES if count < 3 else FEW
+    if function.op == "jv":
+        # Beyond, the phase has no digit.
+        values = tuple(v for v in values if not 1e9 < abs(v) < np.inf)
     with np.errstate(over="ignore"):
         columns = np.array(list(itertools.product(values, repeat=count))).T.astype(dtype)
     return function.op, function.attributes, tuple(map(np.ascontiguousarray, columns))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .bessel import BESSEL
 from .deviance import DEVIANCE
 from .error_functions import ERROR_FUNCTIONS
 from .exponential_integrals import EXPONENTIAL_INTEGRALS
@@ -24,6 +25,7 @@ LIBRARY: Mapping[str, str] = {
     **POLYGAMMA,
     **INCOMPLETE_GAMMA,
     **INCOMPLETE_BETA,
+    **BESSEL,
 }
 """All functions and tables by name, each behind what it needs."""
 
@@ -58,6 +60,11 @@ SPECIAL: Mapping[str, Special] = {
     "gammainc": Special("special_gammainc_slope", ("order",), "special_gammainc"),
     "gammaincc": Special("special_gammaincc"),
     "gammaln": Special("special_gammaln"),
+    "iv": Special("special_iv", ("n",)),
+    "ive": Special("special_ive", ("n", "order")),
+    "jv": Special("special_jv", ("n",)),
+    "kv": Special("special_kv", ("n",)),
+    "kve": Special("special_kve", ("n", "order")),
     "log_ndtr": Special("special_log_ndtr"),
     "ndtri": Special("special_ndtri", ("order",)),
     "ndtri_exp": Special("special_ndtri_exp"),
