@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from staticad_executor.devices.opencl import signature
 from staticad_executor.devices.opencl.generate import generate
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT16, FLOAT32, INT32, UINT64, Array, DType
@@ -72,6 +73,12 @@ def check(dtype: DType, kind: int, names: Sequence[str]) -> None:
         assert flag == 0
         assert results[0].dtype == expected.dtype
         np.testing.assert_array_equal(results[0], expected, err_msg=where)
+
+
+@pytest.mark.parametrize("kind", [0, 3])
+def test_places_of_64_bits(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signature, "NARROW", 0)
+    check(FLOAT32, kind, ("scatter_add", "scatter_set"))
 
 
 @pytest.mark.parametrize("kind", range(5))

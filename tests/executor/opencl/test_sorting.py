@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from staticad_executor.devices.opencl import signature
 from staticad_executor.devices.opencl.generate import generate
 from staticad_executor.devices.opencl.target import Target
 from staticad_schema.op import OPS
@@ -82,6 +83,15 @@ def test_one_of_both_results_is_enough(kind: int) -> None:
     region = building.region(first + 1)
     (found,), _ = run(region, [generate(region, targets()[kind])], [x])
     np.testing.assert_array_equal(found, np.argsort(x, 1, kind="stable"))
+
+
+@pytest.mark.parametrize("kind", [0, 3])
+@pytest.mark.parametrize("size", [1, 70])
+def test_places_of_64_bits(size: int, kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signature, "NARROW", 0)
+    x = numbers(FLOAT32, 2, size)
+    check("sort", x, targets()[kind], [{"axis": 1, "descending": True}])
+    check("top_k", x, targets()[kind], [{"k": 1, "axis": 0}])
 
 
 def test_the_source_does_not_depend_on_sizes() -> None:

@@ -18,6 +18,25 @@ from .special.library import SPECIAL, why_not_special
 from .target import Target
 
 
+_LINEAR, _TRANSFORM = "linear algebra runs on NumPy", "Fourier transforms run on NumPy"
+_ELSEWHERE = {
+    **dict.fromkeys(
+        (
+            "cholesky", "commutators", "determinant", "lu", "matrix_functions", "orthogonal",
+            "singular", "solving", "spectral", "triangular",
+        ),
+        _LINEAR,
+    ),
+    **dict.fromkeys(("cosine", "fourier"), _TRANSFORM),
+    "finding": "the run finds the size of its result",
+    "quantiles": "quantiles of counts are searched for on NumPy",
+    "control": "it computes nothing",
+    "sources": "it computes nothing",
+    "state": "it computes nothing",
+}  # fmt: skip
+"""Why ops of a family run elsewhere."""
+
+
 def native(
     op: str,
     attributes: Mapping[str, Any],
@@ -50,7 +69,7 @@ def why_not(
     if op in SPECIAL:
         return why_not_special(op, attributes) if target.fp64 else "it is computed in float64"
     if not definition.elementwise:
-        return "it is not elementwise"
+        return _ELSEWHERE.get(definition.family, "it has no kernel")
     kind = KINDS[inputs[-1].dtype]
     if definition.expression(kind) is None and op != "pow":
         return f"it has no expression for {kind}"

@@ -297,7 +297,9 @@ class Scatter:
     def _last(self, body: Body, index: Index, place: str, get: str, sorting: Sorting) -> Var:
         code, entry = body.code, sorting.entry
         found = Choice(body, self.dtype, constant(0, self.dtype))
-        code.line(f"const {entry.kind} e = {get.format('max(low - 1, 0)')};")
+        code.line(
+            f"const {entry.kind} e = {get.format(f'max(low - 1, ({body.signature.index_type})0)')};"
+        )
         with code.block(f"if (low > 0 && {entry.key('e')} == (ulong){place})"):
             found.set(self._update(body, "e", index, sorting))
         with code.block("else"):

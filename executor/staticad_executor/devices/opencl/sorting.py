@@ -398,7 +398,7 @@ def _write(
     units = -(-count // each)
     run, size = signature.number("each", each), signature.number("count", count)
     code.line(f"const {kind} first = get_global_id(0) * {run};")
-    code.line(f"const {kind} stop = min(first + {run}, {size});")
+    code.line(f"const {kind} stop = min(first + {run}, ({kind}){size});")
     with code.block(f"for ({kind} at = first; at < stop; ++at)"):
         index = unravelled(body, "at", shape, "shape")
         others = [(a, text) for a, text in enumerate(index) if a != axis]
