@@ -170,7 +170,7 @@ def test_fetches_sizes_and_threads_change_no_bit() -> None:
         }
         seen = None
         for threads in (1, 2, 4):
-            with sad.Session(graph, threads=threads) as session:
+            with sad.Session(graph, device="numpy", threads=threads) as session:
                 values = session.run(found, feeds)
                 alone = [session.run([one], feeds)[0] for one in found]
             assert all(map(same_bits, values, alone))

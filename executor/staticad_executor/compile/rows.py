@@ -20,13 +20,12 @@ from typing import Any
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
-from staticad_schema.types import BOOL, WIDENED
+
+from ..devices.numpy.rows import ROW_KERNELS, takes_rows
 
 Shape = tuple[Any, ...]
 
-REDUCTIONS = frozenset({"sum", "prod", "max", "min", "any", "all", "logsumexp"})
-ALONG_ONE_AXIS = frozenset({"softmax", "log_softmax", "cross_entropy"})
-ROW_OPS = REDUCTIONS | ALONG_ONE_AXIS | {"normalize"}
+ROW_OPS = ROW_KERNELS
 SUMS = frozenset({"sum", "sum_to"})
 ROW_VIEWS = frozenset({"reshape", "broadcast_to"})
 
@@ -46,7 +45,7 @@ def summed_rank(graph: Graph, node: Node) -> int:
     """How many leading axes a `sum` or `sum_to` sums, as far as can be told; 0 if it keeps
     nothing behind them, or has no kernel that keeps its bits."""
     have: Any = graph.types[node.inputs[0]]
-    if have.dtype in WIDENED:
+    if not takes_rows(node.op, have):
         return 0
     rank = len(have.shape)
     if node.op == "sum":
@@ -63,9 +62,9 @@ def row_rank(graph: Graph, node: Node) -> int:
     """How many leading axes the rows of a node of `ROW_OPS` have; 0 if it reduces others than
     the trailing ones, or has no kernel that keeps its bits."""
     type_ = graph.types[node.inputs[0]]
-    rank = len(type_.shape)
-    if type_.dtype in WIDENED or (node.op in ("any", "all") and type_.dtype != BOOL):
+    if not takes_rows(node.op, type_):
         return 0
+    rank = len(type_.shape)
     axis = node.attributes["axis"]
     axes = (axis,) if isinstance(axis, int) else axis
     lead = rank - len(axes)

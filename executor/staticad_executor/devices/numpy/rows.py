@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from staticad_schema.ops.blocks import Block, block_sums
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import BOOL, WIDENED, Array, TensorType
 
 from . import nn
 from .cost import nanoseconds
@@ -38,6 +38,18 @@ _UFUNCS = {
 }  # fmt: skip
 # How many arrays like the first operand each needs meanwhile.
 _SPARE = {"softmax": 0, "log_softmax": 1, "cross_entropy": 1, "normalize": 1, "logsumexp": 1}
+
+
+ROW_KERNELS = frozenset({*_UFUNCS, *_SPARE})
+"""The ops that have such a kernel."""
+
+
+def takes_rows(op: str, operand: TensorType) -> bool:
+    """Whether the kernel of one of these ops, or the one that sums blocks for `sum` and `sum_to`,
+    has the bits of the meaning for such an operand: half floats are widened by that alone."""
+    if operand.dtype in WIDENED:
+        return False
+    return op not in ("any", "all") or operand.dtype == BOOL
 
 
 def row_kernel(
