@@ -275,7 +275,7 @@ class Session:
     def _devices(self) -> Devices:
         """The session's devices, and those that nodes ask for."""
         hints = {node.device for node in self.graph.nodes if node.device is not None}
-        return devices_for(self._device, sorted(hints))
+        return devices_for(self._device, sorted(hints), self._threads >= usable_cores())
 
     # ---------------------------------------------------------------- looking inside
 

@@ -9,9 +9,9 @@ memory budget asks for repeats the last three over a program that computes value
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from staticad_schema.collection import collection_paused
@@ -29,6 +29,7 @@ from .emit import emit
 from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
+from .mix import far_device
 from .order import order
 from .place import ALONE, Devices, place
 from .rewrite import DEFAULT, Report, rewrite
@@ -46,8 +47,9 @@ ONCE = STAGES[:5]
 @dataclass(frozen=True, eq=False)
 class Structure:
     """What is the same for all sizes.  runs counts how often each stage has run for it.
-    devices: those beside NumPy that may be used, by name.  budget: the bytes that a plan may need,
-    with what it is given and hands out.  about: what `explain` says first."""
+    devices: those that may be used.  budget: the bytes that a plan may need,
+    with what it is given and hands out.  about: what `explain` says first.  elsewhere: the same
+    for a device with memory of its own."""
 
     grouped: Grouped
     waiting: Pending
@@ -55,9 +57,10 @@ class Structure:
     report: Report
     python_scalars: bool
     runs: Counter[str]
-    devices: Mapping[str, OpenCLDevice]
+    devices: Devices
     budget: int | None = None
     about: tuple[str, ...] = ()
+    elsewhere: Callable[[OpenCLDevice], Structure] | None = None
 
     @property
     def program(self) -> Program:
@@ -98,6 +101,10 @@ class Structure:
         with collection_paused():
             bound = bind(self.grouped, self.waiting, source_shapes)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
+            auto = self.devices.auto
+            far = None if auto is None else far_device(auto, bound)
+            if far is not None and self.elsewhere is not None:
+                return self.elsewhere(far).plan(source_shapes)
             plan = self._finish(bound)
             if self.budget is None:
                 return plan
@@ -105,10 +112,15 @@ class Structure:
 
     def _finish(self, bound: Bound) -> Plan:
         """The plan of a bound program."""
-        assigned = assign(bound, self.python_scalars, self.devices)
+        devices = self.devices
+        assigned = assign(bound, self.python_scalars, devices.elsewhere, devices.auto)
         told = (*bound.grouped.notes, *assigned.notes)
         notes = partial(self._notes, told, Counter(self.runs))
-        return emit(assigned, self.threads, notes, self.devices)
+        used = dict(devices.elsewhere)
+        if devices.auto is not None and assigned.devices - used.keys():
+            # Looked for by now.
+            used |= {d.name: d for d in (devices.auto.near,) if d is not None}
+        return emit(assigned, self.threads, notes, used)
 
     def _notes(self, more: Sequence[str], runs: Mapping[str, int]) -> list[str]:
         """What `explain` says before the steps."""
@@ -230,9 +242,16 @@ def _structure(
     grouped = order(group(place(program, devices)))
     runs = Counter(stage.__name__ for stage in ONCE)
     scalars = chosen_switch("python_scalars", rewrites)
+
+    @cache
+    def elsewhere(device: OpenCLDevice) -> Structure:
+        there = Devices(device.name, {**devices.elsewhere, device.name: device}, devices.meant)
+        return _structure(program, there, threads, report, rewrites, budget)
+
     return Structure(
-        grouped, pending(program), threads, report, scalars, runs, devices.elsewhere, budget
-    )
+        grouped, pending(program), threads, report, scalars, runs, devices, budget,
+        elsewhere=elsewhere,
+    )  # fmt: skip
 
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from staticad_schema.text import line
 
+from ..devices.auto import Auto
 from ..devices.base import Device
 from ..devices.numpy import NumpyDevice
 from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
@@ -24,12 +25,14 @@ class Devices:
     """The devices of a session.
 
     default: the name of the one that runs what asks for none.  elsewhere: those beside NumPy, by
-    name.  meant: for each hint of a graph the device that it means, if there is one.
+    name.  meant: for each hint of a graph the device that it means, if there is one.  auto: what
+    else may be used, where it pays.
     """
 
     default: str = NUMPY
     elsewhere: Mapping[str, OpenCLDevice] = field(default_factory=dict)
     meant: Mapping[str, str] = field(default_factory=dict)
+    auto: Auto | None = None
 
     @property
     def named(self) -> dict[str, Device]:

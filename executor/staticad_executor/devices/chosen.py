@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from staticad_schema.errors import PlanError
 
 from ..compile.place import NUMPY, Devices
+from .auto import Auto, Pair
+from .base import HOST
 
 if TYPE_CHECKING:
     from .opencl.device import OpenCLDevice
 
-OPENCL = "opencl"
+AUTO, OPENCL = "auto", "opencl"
 
 
 def is_opencl(name: str) -> bool:
@@ -20,8 +23,11 @@ def is_opencl(name: str) -> bool:
     return name.strip().casefold().partition(":")[0].strip() == OPENCL
 
 
-def devices_for(device: str | OpenCLDevice, hints: Iterable[str]) -> Devices:
-    """The devices for a session's `device` and the hints of nodes.
+def devices_for(
+    device: str | OpenCLDevice, hints: Iterable[str], all_cores: bool = True
+) -> Devices:
+    """The devices for a session's `device` and the hints of nodes.  all_cores: whether the session
+    may use all cores of the processor, as its OpenCL devices do.
 
     Raises PlanError where the session asks for what is not there; a hint for what is not there
     means nothing.
@@ -42,7 +48,24 @@ def devices_for(device: str | OpenCLDevice, hints: Iterable[str]) -> Devices:
                 continue
             elsewhere.setdefault(found.name, found)
             meant[hint] = found.name
-    return Devices(default, elsewhere, meant)
+    auto = Auto(_near_and_far) if device == AUTO and all_cores else None
+    return Devices(default, elsewhere, meant, auto)
+
+
+@cache
+def _near_and_far() -> Pair:
+    """The first device on the processor that works in the host's memory, and the first one with
+    memory of its own; neither where OpenCL cannot be used."""
+    try:
+        from .opencl.device import open_device
+        from .opencl.discovery import found_devices
+
+        devices = [open_device(found.label) for found in found_devices()]
+    except (PlanError, MemoryError):
+        return None, None
+    near = next((d for d in devices if d.space == HOST and not d.self_test.failed), None)
+    far = next((d for d in devices if d.space != HOST and not d.self_test.failed), None)
+    return near, far
 
 
 def _opened(name: str) -> OpenCLDevice:
