@@ -10,6 +10,8 @@ import pytest
 
 from staticad_executor.devices.opencl import signature
 from staticad_executor.devices.opencl.generate import generate
+from staticad_executor.devices.opencl.region import Recipe
+from staticad_executor.devices.opencl.small import for_small, merged
 from staticad_executor.devices.opencl.target import Target
 from staticad_schema.op import OPS
 from staticad_schema.types import BFLOAT16, FLOAT32, FLOAT64, INT8, INT64, UINT32, Array, DType
@@ -92,6 +94,27 @@ def test_places_of_64_bits(size: int, kind: int, monkeypatch: pytest.MonkeyPatch
     x = numbers(FLOAT32, 2, size)
     check("sort", x, targets()[kind], [{"axis": 1, "descending": True}])
     check("top_k", x, targets()[kind], [{"k": 1, "axis": 0}])
+
+
+@pytest.mark.parametrize("many_items", [False, True])
+def test_one_launch_sorts_and_scatters(many_items: bool) -> None:
+    """By one group, without local memory: where each element came from is written there."""
+    target = target_here()._replace(many_items=many_items, vector_bytes=16)
+    x = numbers(FLOAT32, 3, 70)
+    building = Building(x)
+    first = building.add("sort", 0, axis=1, descending=False)
+    region = building.region(first + 1)
+    recipe = generate(region, for_small(target))
+    whole = merged([(k, lambda p: (p, 0)) for k in recipe.kernels], target)
+    (order,), _ = run(region, [Recipe((whole,), recipe.scratch)], [x])
+    np.testing.assert_array_equal(order, np.argsort(x, 1, kind="stable"))
+    arrays = [np.zeros(70, np.int64), np.arange(70), order[0]]
+    building = Building(*arrays)
+    region = building.region(building.add("scatter_set", 0, 1, 2, axes=(0,)))
+    recipe = generate(region, for_small(target))
+    whole = merged([(k, lambda p: (p, 0)) for k in recipe.kernels], target)
+    (places,), _ = run(region, [Recipe((whole,), recipe.scratch)], arrays)
+    np.testing.assert_array_equal(places[order[0]], np.arange(70))
 
 
 def test_the_source_does_not_depend_on_sizes() -> None:
