@@ -1,4 +1,4 @@
-"""What rules of rewriting apply to: builders of graphs by rule, and what exact rules leave of them."""
+"""What rules of rewriting apply to: graphs by rule, and what exact rules leave of them."""
 
 from __future__ import annotations
 

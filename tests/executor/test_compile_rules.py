@@ -1,5 +1,4 @@
-"""Stage 2, rule by rule: what each exact one leaves of a graph, on special values, and alone in random
-graphs."""
+"""Stage 2, exact rules: what each leaves of a graph, on special values and in random graphs."""
 
 from __future__ import annotations
 
