@@ -17,9 +17,11 @@ from staticad_schema.types import DType
 from .body import LANE, PLACED, Body, Index
 from .code import Var
 from .combine import PLACES, REDUCTIONS, begin, result, take
+from .contraction import is_contraction
 from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
 from .heavy import HEAVY
+from .products import product
 from .region import Kernel, Operand, Pointer, Recipe, Region, Shape, Step, shape_of
 from .rows import Rows
 from .scans import SCANS, scan
@@ -38,6 +40,8 @@ def generate(region: Region, target: Target, name: str = "region") -> Recipe:
     do not go together.
     """
     region = pruned(decomposed(region))
+    if is_contraction(region):
+        return product(region, target, name)
     if len(region.steps) == 1 and region.steps[0].op in HEAVY:
         return HEAVY[region.steps[0].op](region, target, name)
     if region.steps and region.steps[-1].op in SCANS:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from .convolution import CONVOLUTIONS
+from .products import PRODUCTS
 from .region import Recipe, Region
 from .scatter import SCATTERS
 from .sorting import SORTS
 from .target import Target
 
 HEAVY: Mapping[str, Callable[[Region, Target, str], Recipe]] = MappingProxyType(
-    {**SCATTERS, **SORTS}
+    {**CONVOLUTIONS, **PRODUCTS, **SCATTERS, **SORTS}
 )
 """What makes their kernels, by op."""
