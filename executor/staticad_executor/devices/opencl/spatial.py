@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from staticad_schema.types import TensorType
+
 from .region import Operand, Region, Shape, row_major, shape_of
 
 MOST_PHASES = 16
@@ -172,6 +174,22 @@ def seen_by_windows(region: Region) -> Gather:
         x.shape[0], groups, shape[1], outputs, axes,
         (source[0], source[1]), of_groups, (result[0], result[1]),
     )  # fmt: skip
+
+
+def axes_of_windows(region: Region, windows: TensorType) -> tuple[Axis, ...]:
+    """The axes of pooling, for the one step of a region: what windows see of a tensor.
+
+    windows: the type with a place for each of them; the other one of operand and result is seen.
+    """
+    (step,) = region.steps
+    (seen,) = operands_of(region)
+    counts = shape_of(windows)[2:]
+    spread = step.op == "window_spread"
+    sizes = shape_of(step.types[0])[2:] if spread else seen.shape[2:]
+    moving = (step.attributes[name] for name in ("window", "strides", "padding", "dilation"))
+    none = (0,) * len(counts)
+    given = zip(counts, sizes, *moving, seen.strides[2:], none, none, strict=True)
+    return tuple(axis for one in given for axis in _axis(*one))
 
 
 def count_of_phases(attributes: Mapping[str, Any], shape: Shape) -> int:
