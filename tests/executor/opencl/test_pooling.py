@@ -108,11 +108,11 @@ def test_any_attributes(
     rng = np.random.default_rng(seed)
     target = targets()[kind]
     # Few different numbers: many are equal.
-    x = np.asarray(rng.integers(-3, 3, (*lead, *sizes)), np.float32)
+    x: Array = np.asarray(rng.integers(-3, 3, (*lead, *sizes)), np.float32)
     x[rng.random(x.shape) < 0.1] = NAN
     values, places = meaning(OPS["max_pool"], [x], attributes)
-    g = rng.normal(size=values.shape).astype(np.float32)
-    finite = np.nan_to_num(x, nan=0.5)
+    g: Array = np.asarray(rng.normal(size=values.shape), np.float32)
+    finite = np.where(np.isnan(x), np.float32(0.5), x)
     cases: list[tuple[str, list[Array], dict[str, Any]]] = [
         ("max_pool", [x], attributes),
         ("unpool", [g, places], {"shape": sizes}),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from .convolution import CONVOLUTIONS
+from .pooling import POOLS
 from .products import PRODUCTS
 from .region import Recipe, Region
 from .scatter import SCATTERS
@@ -13,6 +14,6 @@ from .sorting import SORTS
 from .target import Target
 
 HEAVY: Mapping[str, Callable[[Region, Target, str], Recipe]] = MappingProxyType(
-    {**CONVOLUTIONS, **PRODUCTS, **SCATTERS, **SORTS}
+    {**CONVOLUTIONS, **POOLS, **PRODUCTS, **SCATTERS, **SORTS}
 )
 """What makes their kernels, by op."""
