@@ -76,6 +76,13 @@ SAMPLES: Table = {
             )
             for v in (False, True)
         ),
+        # An infinity on both sides is one of the product.
+        Sample(
+            (real([INF, 0.0], [1.0, 0.0]), real([INF, -1.0], [NAN, 2.0])),
+            {"value": True},
+            smooth=False,
+            expected=real([INF, -INF], [INF, -1.0]),
+        ),
     ],
     "attention": [
         *(

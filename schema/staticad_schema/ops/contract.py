@@ -245,11 +245,13 @@ def multiplied(a: Array, b: Array, *, value: bool) -> Array:
     finite = np.isfinite(b)
     if not value or finite.all():
         return matmul_into(a, b, None)
-    result = matmul_into(a, np.where(finite, b, b.dtype.type(0)), None)
     # What is not finite is added row by row of b: few are expected.
-    inner = tuple(range(b.ndim - 2))
-    for k in np.flatnonzero(~finite.all(axis=(*inner, b.ndim - 1))):
-        left, right = a[..., k : k + 1], np.where(finite, b.dtype.type(0), b)[..., k : k + 1, :]
+    rows = np.flatnonzero(~finite.all(axis=(*range(b.ndim - 2), b.ndim - 1)))
+    others, rest = np.array(a), np.array(b)
+    others[..., rows], rest[..., rows, :] = 0, 0
+    result = matmul_into(others, rest, None)
+    for k in rows:
+        left, right = a[..., k : k + 1], b[..., k : k + 1, :]
         result = result + np.where(left == 0, left.dtype.type(0), left * right)
     return np.asarray(result)
 
