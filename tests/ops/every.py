@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from staticad_executor.options import DEVICES as KNOWN_DEVICES
 from staticad_schema.op import OPS, Op
 from staticad_schema.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, KINDS, REAL_OF, Array, DType
 
 from .samples import Sample, every_sample
 
 SAMPLES = every_sample()
-DEVICES = tuple(device for device in KNOWN_DEVICES if device != "auto")
 DOUBLE = (np.dtype(np.float64), np.dtype(np.complex128))
 
 EPS = {FLOAT16: 2.0**-10, BFLOAT16: 2.0**-7, FLOAT32: 2.0**-23, FLOAT64: 2.0**-52}

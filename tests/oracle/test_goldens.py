@@ -1,6 +1,7 @@
 """Every golden case of a function that exists: outputs, gradients, second order.
 
-On every device, where the plan is rewritten, and by interpretation.
+By interpretation, on NumPy, where the plan is rewritten, and in float32 on OpenCL, where the cases
+of a function are one graph.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import pytest
 
 import staticad as sad
 from staticad_executor.interpret import interpret
-from staticad_executor.options import DEVICES
 from staticad_schema.types import Array
 
+from ..devices import opencl
 from .cases import Case, read
 from .decisions import DECISIONS, expected
 from .functions import FUNCTIONS
 
 CASES, COUNTS = read()
 TRIED = [case for case in CASES if case.op in FUNCTIONS]
-RUNNERS = ("interpretation", *(device for device in DEVICES if device != "auto"))
+RUNNERS = ("interpretation", "numpy")
 
 # Relative and absolute, as the values were agreed on.
 TOLERANCES = {"float64": (1e-7, 1e-9), "float32": (1e-3, 1e-5)}
@@ -55,19 +56,42 @@ def test_decisions_are_made_where_the_systems_differ_and_nowhere_else() -> None:
 @pytest.mark.parametrize("case", TRIED, ids=str)
 def test_case(case: Case, runner: str) -> None:
     with sad.Graph(seed=0) as graph:
-        xs = [_fed(a) for a in case.inputs]
-        result = FUNCTIONS[case.op](*xs, **case.attributes)
-        outputs = list(result) if isinstance(result, list | tuple) else [result]
-        assert len(outputs) == len(case.outputs)
-        feeds = dict(zip(xs, case.inputs, strict=True))
-        fetches = dict(zip(case.outputs, outputs, strict=True))
-        wanted = [xs[i] for i in case.differentiated]
-        if wanted:
-            fetches.update(_derivatives(case, outputs, wanted, feeds))
-    judged = {n for n in case.arrays if n.startswith(("out", "vjp", "hvp")) and "@" not in n}
-    assert judged == set(fetches)
+        fetches, feeds = _built(case)
     for name, array in _run(runner, graph, fetches, feeds).items():
         check(case, name, array)
+
+
+@pytest.mark.parametrize("op", sorted({case.op for case in TRIED}))
+def test_cases_of_float32_on_opencl(op: str) -> None:
+    cases = [case for case in TRIED if (case.op, case.dtype) == (op, "float32")]
+    feeds: dict[Any, Array] = {}
+    wanted = []
+    with sad.Graph(seed=0) as graph:
+        for case in cases:
+            fetches, given = _built(case)
+            wanted.append(fetches)
+            feeds.update(given)
+    with sad.Session(graph, device=opencl()) as session:
+        found = session.run(wanted, feeds)
+    for case, arrays in zip(cases, found, strict=True):
+        for name, array in arrays.items():
+            check(case, name, array)
+
+
+def _built(case: Case) -> tuple[dict[str, Any], dict[Any, Array]]:
+    """What is judged of a case, by name, and what is fed, in the graph that is open."""
+    xs = [_fed(a) for a in case.inputs]
+    result = FUNCTIONS[case.op](*xs, **case.attributes)
+    outputs = list(result) if isinstance(result, list | tuple) else [result]
+    assert len(outputs) == len(case.outputs)
+    feeds = dict(zip(xs, case.inputs, strict=True))
+    fetches = dict(zip(case.outputs, outputs, strict=True))
+    wanted = [xs[i] for i in case.differentiated]
+    if wanted:
+        fetches.update(_derivatives(case, outputs, wanted, feeds))
+    judged = {n for n in case.arrays if n.startswith(("out", "vjp", "hvp")) and "@" not in n}
+    assert judged == set(fetches)
+    return fetches, feeds
 
 
 def _run(

@@ -1,0 +1,52 @@
+"""The OpenCL devices that tests of sessions run on."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+import pytest
+
+from staticad_executor.devices.opencl.device import OpenCLDevice, open_device, restricted_device
+from staticad_executor.devices.opencl.discovery import Found, found_devices
+
+# What the package on PyPI says of itself, by which it is told from the system's own PoCL.
+OF_PYPI = "PoCL 3.0"
+
+
+def described(found: Found) -> str:
+    """The words of a platform."""
+    return f"{found.platform} {found.platform_version}"
+
+
+@cache
+def opencl_label() -> str:
+    """The name of the device: of the platform whose description holds the words of an environment
+    variable, else PoCL of PyPI, else the first."""
+    devices = found_devices()
+    if not devices:
+        pytest.skip("no OpenCL platform is installed here")
+    wanted = os.environ.get("STATICAD_TEST_OPENCL")
+    if wanted is not None:
+        devices = tuple(found for found in devices if wanted in described(found))
+        if not devices:
+            pytest.skip(f"no OpenCL platform has {wanted!r} in its description")
+    of_pypi = [found for found in devices if OF_PYPI in described(found)]
+    return (of_pypi or devices)[0].label
+
+
+def opencl() -> OpenCLDevice:
+    """The device, opened once in a process."""
+    return open_device(opencl_label())
+
+
+@cache
+def lesser(**limits: Any) -> OpenCLDevice:
+    """The same device with lower limits, or memory of its own, see `restricted_device`."""
+    return restricted_device(opencl_label(), **limits)
+
+
+def others() -> list[str]:
+    """The names of all other devices."""
+    return [found.label for found in found_devices() if found.label != opencl_label()]
