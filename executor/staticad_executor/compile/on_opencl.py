@@ -15,6 +15,7 @@ from staticad_schema.types import UINT8, Array, TensorType, nbytes
 from ..devices.base import OpenCL
 from ..devices.opencl.elementwise import is_flat
 from ..devices.opencl.generate import generate
+from ..devices.opencl.heavy import HEAVY
 from ..devices.opencl.known import known, word
 from ..devices.opencl.region import LocalBytes, Operand, Recipe, Region, Step, Table, row_major
 from ..devices.opencl.small import for_small
@@ -103,7 +104,7 @@ class OnOpenCL:
     def _part(self, members: tuple[int, ...], leaving: list[int]) -> _Part | str:
         draft = self.draft
         kind, operands, made = draft.alike.region(members, leaving, -1)
-        numbers = self._numbers(operands)
+        numbers = self._numbers(members, operands)
         views = [(k, draft.model(v).strides) for k, v in enumerate(operands) if v in draft.views]
         words = [(k, word(array).tobytes()) for k, array in numbers.items()]
         key = (self.device.name, kind, *views, *words)
@@ -117,12 +118,15 @@ class OnOpenCL:
         read = tuple([v for k, v in enumerate(operands) if k not in numbers])
         return _Part(members, read, outputs, found)
 
-    def _numbers(self, operands: Sequence[int]) -> dict[int, Array]:
-        """The operands that are single numbers which are known, by place."""
+    def _numbers(self, members: Sequence[int], operands: Sequence[int]) -> dict[int, Array]:
+        """The operands that are single numbers which are known, by place; not those of nodes whose
+        kernels read memory."""
         draft = self.draft
+        nodes = draft.graph.nodes
+        stored = {v for i in members if nodes[i].op in HEAVY for v in nodes[i].inputs}
         found = {}
         for k, value in enumerate(operands):
-            array = draft.known(value)
+            array = draft.known(value) if value not in stored else None
             if array is not None and array.size == 1 and array.dtype.kind != "c":
                 found[k] = array
         return found

@@ -107,8 +107,10 @@ class Body:
         kind = KINDS[given[-1].dtype]
         out = step.types[0].dtype
         expression = definition.expression(kind)
-        if expression is None:
+        if expression is None and step.op == "pow":
             return self.integer_power(*given)
+        if expression is None:
+            raise ValueError(f"{step.op} is not computed element by element")
         names = dict(zip(definition.inputs, given, strict=True))
         writer = Expression(self.code, names, out, self.target.vector_sine)
         found = writer.final(parse(expression))

@@ -17,6 +17,7 @@ from staticad_schema.types import KINDS, UINT32, UINT64, WIDENED, DType, TensorT
 from .body import RENAMED
 from .elementwise import aligned_strides
 from .expansions import NUMBER
+from .known import KNOWN
 from .region import Operand, Pointer, Region, Shape, Step, shape_of, size_of
 
 CONTRACTIONS = frozenset({"matmul", "matmul_transposed", "matmul_no_nan"})
@@ -152,7 +153,9 @@ def is_contraction(region: Region) -> bool:
 
 def _elementwise(step: Step) -> bool:
     known = OPS.get(step.op)
-    return step.op in RENAMED or step.op == NUMBER or (known is not None and known.elementwise)
+    if step.op in RENAMED or step.op in (NUMBER, KNOWN):
+        return True
+    return known is not None and known.elementwise
 
 
 class _Axis(NamedTuple):
