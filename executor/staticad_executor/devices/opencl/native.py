@@ -17,7 +17,6 @@ from .scans import SCANS
 from .special.library import SPECIAL, why_not_special
 from .target import Target
 
-
 _LINEAR, _TRANSFORM = "linear algebra runs on NumPy", "Fourier transforms run on NumPy"
 _ELSEWHERE = {
     **dict.fromkeys(
@@ -69,7 +68,9 @@ def why_not(
     if op in SPECIAL:
         return why_not_special(op, attributes) if target.fp64 else "it is computed in float64"
     if not definition.elementwise:
-        return _ELSEWHERE.get(definition.family, "it has no kernel")
+        expanded = definition.expand is not None
+        otherwise = "it is expanded into other ops" if expanded else "it has no kernel"
+        return _ELSEWHERE.get(definition.family, otherwise)
     kind = KINDS[inputs[-1].dtype]
     if definition.expression(kind) is None and op != "pow":
         return f"it has no expression for {kind}"
