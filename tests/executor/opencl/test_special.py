@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from benchmarks.special_accuracy import points
 from benchmarks.special_functions import FUNCTIONS
@@ -27,7 +28,7 @@ from staticad_schema.types import FLOAT16, FLOAT32, FLOAT64, Array, DType
 from tests.ops.running import inferred, meaning, types_of
 from tests.tolerance import units
 
-from .generated import Building, Case, run_many, target_here
+from .generated import Building, Case, run, run_many, target_here
 
 DOMAINS = {
     name: f
@@ -123,6 +124,23 @@ def test_float64(names: list[str]) -> None:
 @pytest.mark.parametrize("names", CHUNKS, ids=lambda names: names[0])
 def test_half_floats(names: list[str]) -> None:
     compare(names, FLOAT16, 300, 1.0)
+
+
+@pytest.mark.parametrize("many_items", [False, True])
+def test_between_other_steps(many_items: bool) -> None:
+    x = np.linspace(-3, 3, 6 * 1000, dtype=FLOAT32).reshape(6, 1000)
+    building = Building(x)
+    power = building.add("exp", 0)
+    inner = building.add("multiply", building.add("gammaln", power), 0)
+    total = building.add("sum", inner, axis=(1,), keepdims=True)
+    weight = building.add("log_ndtr", building.add("add", inner, total))
+    target = target_here()._replace(many_items=many_items, work_group=16)
+    region = building.region(inner, weight)
+    found, _ = run(region, [generate(region, target)], [x])
+    middle = special.gammaln(np.exp(x.astype(FLOAT64))) * x
+    last = special.log_ndtr(middle + middle.sum(1, keepdims=True))
+    for result, exact in zip(found, (middle, last), strict=True):
+        np.testing.assert_allclose(result, exact, units(FLOAT32, 16), 1e-4)
 
 
 def test_functions_are_written_where_they_are_called() -> None:

@@ -33,6 +33,8 @@ from .target import Target
 
 # Elements of a work-item on a CPU: enough to hide what a work-item costs, few enough to share.
 _RUN = 4096
+# The same of special functions, of which each takes as long as a hundred sums.
+_SHORT_RUN = 256
 # What has no place to read at.
 _ANYWHERE = frozenset({"random_bits", "number", KNOWN})
 _ALONG = _ANYWHERE | {"combined"}
@@ -145,13 +147,14 @@ def _kernel(region: Region, target: Target, name: str, shape: Shape, flat: bool)
         lanes //= 2
     if any(no_vector(region, s, lanes) for s in region.steps):
         lanes = 1
+    most = _SHORT_RUN if any(s.op in SPECIAL for s in region.steps) else _RUN
     signature = Signature(largest(region) + _RUN)
     body = Body(region, target, signature, lanes)
     code, kind = body.code, signature.index_type
     rows = size_of(shape[:-1])
-    run = lanes if target.many_items else max(lanes, min(_RUN, -(-inner // lanes) * lanes))
+    run = lanes if target.many_items else max(lanes, min(most, -(-inner // lanes) * lanes))
     parts = -(-inner // run) if inner else 0
-    rows_each = 1 if target.many_items else max(1, _RUN // max(inner, 1))
+    rows_each = 1 if target.many_items else max(1, most // max(inner, 1))
     units = -(-rows // rows_each) * parts
     n, r = signature.number("inner", inner), signature.number("rows", rows)
     p = signature.number("parts", parts)
