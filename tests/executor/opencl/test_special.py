@@ -89,7 +89,7 @@ def over_domain(name: str, dtype: DType, count: int) -> Applied:
 def at_special_values(name: str, dtype: DType) -> Applied:
     function = DOMAINS[name]
     count = len(OPS[function.op].inputs)
-    values = SPECIAL_VALUES if count < 3 else FEW
+    values: tuple[float, ...] = SPECIAL_VALUES if count < 3 else FEW
     if function.op == "jv":
         # Beyond, the phase has no digit.
         values = tuple(v for v in values if not 1e9 < abs(v) < np.inf)
