@@ -25,6 +25,8 @@ from .typed import arithmetic, cast, rounded
 
 RUN = 1024
 """Results of a work-item on a CPU, about."""
+OUTER, LAST = slice(-1), slice(-1, None)
+"""Axes that are the same for a row, and the one along it."""
 SEGMENTS = 64
 """Parts of a map's elements, each with a work-item of its own, on GPUs."""
 
@@ -54,8 +56,8 @@ class Results:
         """The name of a number."""
         return self.signature.number(key, value)
 
-    def recipe(self, name: str, body: Callable[[], None]) -> Recipe:
-        """The kernel with this in its loops."""
+    def recipe(self, name: str, outer: Callable[[], None], body: Callable[[], None]) -> Recipe:
+        """The kernel with these in its loops: once a row, and once a result."""
         code, kind = self.code, self.kind
         inner = self.shape[-1]
         rows = size_of(self.shape[:-1])
@@ -67,6 +69,7 @@ class Results:
             code.line(f"if (place >= {self.number('units', units)}) return;")
             code.line(f"const {kind} row = place / {length}, {self.index[-1]} = place % {length};")
             self._row()
+            outer()
             body()
         else:
             units = -(-rows // each)
@@ -75,6 +78,7 @@ class Results:
             code.line(f"const {kind} last = min(first + {many}, {count});")
             with code.block(f"for ({kind} row = first; row < last; ++row)"):
                 self._row()
+                outer()
                 own = self.index[-1]
                 with code.block(f"for ({kind} {own} = 0; {own} < {length}; ++{own})"):
                     code.line(f"const {kind} place = row * {length} + {own};")
@@ -102,12 +106,11 @@ class Results:
         text = write(self.code, f"{out} + place", value.text, value.dtype, 1)
         self.code.line(text + ";")
 
-    def ranges(self, axes: tuple[Axis, ...]) -> list[tuple[str, str]]:
-        """For each axis the places of a window that lie on the source: first, and behind the
-        last."""
+    def ranges(self, axes: tuple[Axis, ...], which: slice) -> None:
+        """For some axes the places of a window that lie on the source: `begin` the first, `end`
+        behind the last; the window's own place is `s`."""
         code, kind = self.code, self.kind
-        found = []
-        for k, (axis, i) in enumerate(zip(axes, self.index, strict=True)):
+        for k, (axis, i) in list(enumerate(zip(axes, self.index, strict=True)))[which]:
             step, base = self.number(("step", k), axis.step), self.number(("base", k), axis.base)
             move, taps = self.number(("move", k), axis.move), self.number(("taps", k), axis.taps)
             size = self.number(("size", k), axis.size)
@@ -119,8 +122,6 @@ class Results:
                 rest = f"s{k} < {size} ? ({size} - s{k} + {move} - 1) / {move} : 0"
                 end = f"min({rest}, ({kind}){taps})"
             code.line(f"const {kind} begin{k} = {begin}, end{k} = {end};")
-            found.append((f"begin{k}", f"end{k}"))
-        return found
 
     def element(self, places: list[str], axes: tuple[Axis, ...]) -> Var:
         """The element of the source at a place on each axis."""
@@ -153,31 +154,34 @@ def max_pool(region: Region, target: Target, name: str) -> Recipe:
     def body() -> None:
         element = register_type(dtype)
         code.line(f"{element} best = {identity('max', dtype).text};")
-        code.line("long found = -1;")
-        ranges = form.ranges(axes)
+        code.line(f"{kind} found = -1;")
+        form.ranges(axes, LAST)
         places = []
-        for k, (begin, end) in enumerate(ranges):
-            code.line(f"for ({kind} j{k} = {begin}; j{k} < {end}; ++j{k}) {{")
+        for k in range(len(axes)):
+            code.line(f"for ({kind} j{k} = begin{k}; j{k} < end{k}; ++j{k}) {{")
             code.line(
                 f"const {kind} at{k} = s{k} + j{k} * {form.number(('move', k), axes[k].move)};"
             )
             places.append(f"at{k}")
         code.line(f"const {element} x = {form.element(places, axes).text};")
-        better = "found < 0 || x > best"
+        # Without branches, which nobody could foresee.
+        better = "(found < 0) | (x > best)"
         if KINDS[dtype] == "float":
-            better += " || (x != x && best == best)"
+            better += " | ((x != x) & (best == best))"
         flat = [
-            f"(long){at} * {form.number(('pitch', k), pitch)}"
+            f"{at} * {form.number(('pitch', k), pitch)}"
             for k, (at, pitch) in enumerate(zip(places, pitches, strict=True))
         ]
-        code.line(f"if ({better}) {{ best = x; found = {' + '.join(flat)}; }}")
-        code.line("}" * len(ranges))
+        code.line(f"const int better = {better};")
+        code.line("best = better ? x : best;")
+        code.line(f"found = better ? {' + '.join(flat)} : found;")
+        code.line("}" * len(axes))
         # The region's outputs may be one of the two.
         count = len(region.operands)
         for output, value in enumerate(region.outputs):
-            form.write(Var("best", dtype) if value == count else Var("found", INT64), output)
+            form.write(Var("best", dtype) if value == count else Var("(long)found", INT64), output)
 
-    return form.recipe(f"{name}_max", body)
+    return form.recipe(f"{name}_max", lambda: form.ranges(axes, OUTER), body)
 
 
 def window_sum(region: Region, target: Target, name: str) -> Recipe:
@@ -187,7 +191,7 @@ def window_sum(region: Region, target: Target, name: str) -> Recipe:
     code, kind, wide = form.code, form.kind, form.wide
 
     def body() -> None:
-        ranges = form.ranges(axes)
+        form.ranges(axes, LAST)
         start = literal(0, wide)
         if KINDS[wide] == "float":
             # The sum of -0 alone is -0; padding is 0.
@@ -198,15 +202,15 @@ def window_sum(region: Region, target: Target, name: str) -> Recipe:
             start = f"{whole} ? {literal(-0.0, wide)} : {start}"
         code.line(f"{register_type(wide)} sum = {start};")
         places = []
-        for k, (begin, end) in enumerate(ranges):
-            code.line(f"for ({kind} j{k} = {begin}; j{k} < {end}; ++j{k}) {{")
+        for k in range(len(axes)):
+            code.line(f"for ({kind} j{k} = begin{k}; j{k} < end{k}; ++j{k}) {{")
             places.append(f"(s{k} + j{k} * {form.number(('move', k), axes[k].move)})")
         x = cast(code, form.element(places, axes), wide)
         code.line(f"sum = {arithmetic('+', Var('sum', wide), x).text};")
-        code.line("}" * len(ranges))
+        code.line("}" * len(axes))
         form.write(rounded(code, Var("sum", form.dtype)))
 
-    return form.recipe(f"{name}_sum", body)
+    return form.recipe(f"{name}_sum", lambda: form.ranges(axes, OUTER), body)
 
 
 def window_spread(region: Region, target: Target, name: str) -> Recipe:
@@ -215,9 +219,8 @@ def window_spread(region: Region, target: Target, name: str) -> Recipe:
     form = Results(region, target, _largest(region, axes))
     code, kind, wide = form.code, form.kind, form.wide
 
-    def body() -> None:
-        code.line(f"{register_type(wide)} sum = {literal(0, wide)};")
-        for k, axis in enumerate(axes):
+    def reached(which: slice) -> None:
+        for k, axis in list(enumerate(axes))[which]:
             # Windows from the first that reaches the element to the last that begins before it.
             step, base = form.number(("step", k), axis.step), form.number(("base", k), -axis.base)
             back = form.number(("back", k), axis.back)
@@ -226,6 +229,10 @@ def window_spread(region: Region, target: Target, name: str) -> Recipe:
             first = f"(t{k} - {back} + {step} - 1) / {step}"
             code.line(f"const {kind} begin{k} = t{k} > {back} ? {first} : 0;")
             code.line(f"const {kind} end{k} = t{k} < 0 ? -1 : min(t{k} / {step}, ({kind}){last});")
+
+    def body() -> None:
+        reached(LAST)
+        code.line(f"{register_type(wide)} sum = {literal(0, wide)};")
         for k, axis in enumerate(axes):
             code.line(f"for ({kind} w{k} = begin{k}; w{k} <= end{k}; ++w{k}) {{")
             if axis.move != 1:
@@ -245,7 +252,7 @@ def window_spread(region: Region, target: Target, name: str) -> Recipe:
         code.line("}" * len(axes))
         form.write(rounded(code, Var("sum", form.dtype)))
 
-    return form.recipe(f"{name}_spread", body)
+    return form.recipe(f"{name}_spread", lambda: reached(OUTER), body)
 
 
 def unpool(region: Region, target: Target, name: str) -> Recipe:
