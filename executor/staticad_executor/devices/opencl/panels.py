@@ -53,10 +53,11 @@ def registers(target: Target) -> int:
 
 
 def lanes_of(count: int, dtype: DType, target: Target) -> int:
-    """Lanes along an axis of so many results: those that leave the fewest unused."""
-    most = min(16, vector_bytes(target) // max(4, computed(dtype).itemsize))
-    options = [n for n in (16, 8, 4, 2, 1) if n <= most]
-    return min(options, key=lambda n: (-(-count // n) * max(n, most // 4), -n))
+    """Lanes along an axis of so many results: those that leave the fewest unused, where vectors of
+    less than 32 bytes take as long as such."""
+    size = max(4, computed(dtype).itemsize)
+    options = [n for n in (16, 8, 4, 2, 1) if n <= vector_bytes(target) // size]
+    return min(options, key=lambda n: (-(-count // n) * max(n, 32 // size), -n))
 
 
 def tile_of(outputs: int, vectors: int, lanes: int, target: Target) -> Tile:
