@@ -312,7 +312,9 @@ def test_axes_are_merged_where_operands_allow_it() -> None:
     assert (stack.stack, stack.rows) == ((20,), 6)
     swapped = contraction(product("matmul", x.swapaxes(0, 1), np.zeros((7, 3), np.float32)))
     assert (swapped.stack, swapped.rows) == ((5, 4), 6)
-    vectors = contraction(product("matmul", np.zeros((8, 1, 7), np.float32), np.zeros((7, 3))))
+    vectors = contraction(
+        product("matmul", np.zeros((8, 1, 7), np.float32), np.zeros((7, 3), np.float32))
+    )
     assert (vectors.stack, vectors.rows) == ((), 8)
     turned = contraction(product("matmul", np.zeros((9, 7), np.float32), np.zeros(7, np.float32)))
     assert (turned.rows, turned.columns) == (1, 9)

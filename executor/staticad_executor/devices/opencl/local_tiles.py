@@ -3,14 +3,13 @@ each of them some rows times some vectors of it in registers.
 
 The group copies a few terms of all its rows and columns into local memory, neighbouring work-items
 what lies side by side; each reads them from there as often as it needs them.  A sum is computed
-term after term, whatever the tile.
+term after term, a long one in chunks, whatever the tile.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from .body import LANE, Body, Index
+from .choices import CHUNK
 from .code import Var
 from .contraction import CONTRACTIONS, Contraction, Side
 from .elementwise import computed_dtypes, no_vector
@@ -21,39 +20,13 @@ from .register_tiles import CONTRACT, numbered, product_of, rounded_to, times
 from .scalars import register_type
 from .signature import Signature
 from .target import Target, compute_size
+from .tuning import LocalTile, tuned
 from .typed import arithmetic, cast, constant, spread
 
-
-class LocalTile(NamedTuple):
-    """down, across: work-items of a group.  rows, vectors: of each work-item, vectors of so many
-    lanes.  terms: that are copied at a time."""
-
-    down: int
-    across: int
-    rows: int
-    vectors: int
-    lanes: int
-    terms: int
-
-    @property
-    def high(self) -> int:
-        """Rows of the group's tile."""
-        return self.down * self.rows
-
-    @property
-    def wide(self) -> int:
-        """Columns of the group's tile."""
-        return self.across * self.vectors * self.lanes
-
-    def __str__(self) -> str:
-        return (
-            f"tiles of {self.high} by {self.wide} in local memory, {self.rows} by "
-            f"{self.vectors * self.lanes} a work-item, {self.terms} terms at a time"
-        )
-
-
+# Terms up to which a sum has no chunks.
+_LONG = 2048
 # From the largest on: groups, and what each work-item computes.
-_TILES = (
+LOCAL_TILES = (
     LocalTile(16, 16, 8, 2, 4, 16),
     LocalTile(16, 16, 4, 1, 4, 16),
     LocalTile(8, 8, 4, 1, 4, 16),
@@ -64,7 +37,9 @@ _TILES = (
 def local_tile(c: Contraction, target: Target) -> LocalTile | None:
     """The tile of a product: the largest of which there are enough to occupy the device, in the
     limits of a group; None where local memory holds none."""
-    tiles = [_fitted(t, c, target) for t in _TILES]
+    tiling = tuned(target)
+    first = [] if tiling is None else [t for n, t in tiling.local.items() if n == c.wide.name]
+    tiles = [fitted(t, c, target) for t in (*first, *LOCAL_TILES)]
     known = [t for t in tiles if t is not None]
     for tile in known:
         count = c.matrices * -(-c.rows // tile.high) * -(-c.columns // tile.wide)
@@ -73,8 +48,9 @@ def local_tile(c: Contraction, target: Target) -> LocalTile | None:
     return known[-1] if known else None
 
 
-def _fitted(tile: LocalTile, c: Contraction, target: Target) -> LocalTile | None:
-    """A tile no larger than the result, than a group may be and than local memory."""
+def fitted(tile: LocalTile, c: Contraction, target: Target) -> LocalTile | None:
+    """A tile no larger than the result, than a group may be and than local memory; None where
+    not even one element fits."""
     lanes = min(tile.lanes, max(1, target.vector_bytes // max(4, c.wide.itemsize)))
     while lanes > 1 and lanes > c.columns:
         lanes //= 2
@@ -126,6 +102,8 @@ class LocalTiles:
         self.m = self.signature.number("rows", c.rows)
         self.n = self.signature.number("columns", c.columns)
         self.p = self.signature.number("depth", c.depth)
+        # Sums of chunks take as many registers again, so short sums have none.
+        self.deep = c.depth > _LONG * parts
 
     def kernel(self, name: str) -> Kernel:
         """The kernel."""
@@ -155,9 +133,30 @@ class LocalTiles:
         right = signature.local(
             "tile_right", sum_type, tile.terms * tile.across * tile.vectors, size * tile.lanes
         )
-        code.line(f"{sum_type} total[{tile.rows * tile.vectors}];")
+        count = tile.rows * tile.vectors
+        each_sum = f"for (int x = 0; x < {count}; ++x)"
         zero = spread(constant(0, c.wide), tile.lanes)
-        code.line(f"for (int x = 0; x < {tile.rows * tile.vectors}; ++x) total[x] = {zero};")
+        if self.deep:
+            code.line(f"{sum_type} whole[{count}];")
+            code.line(f"{each_sum} whole[x] = {zero};")
+            with code.block(f"for ({kind} s0 = {begin}; s0 < {end}; s0 += {CHUNK})"):
+                code.line(f"const {kind} s1 = min(s0 + {CHUNK}, {end});")
+                code.line(f"{sum_type} total[{count}];")
+                code.line(f"{each_sum} total[x] = {zero};")
+                self._sums(left, right, pitch, "s0", "s1")
+                sums = [Var(f"{name}[x]", c.wide, tile.lanes) for name in ("whole", "total")]
+                code.line(f"{each_sum} whole[x] = {arithmetic('+', *sums).text};")
+        else:
+            code.line(f"{sum_type} total[{count}];")
+            code.line(f"{each_sum} total[x] = {zero};")
+            self._sums(left, right, pitch, begin, end)
+        self._store()
+        return signature.kernel(name, code, (units * group,), (group,))
+
+    def _sums(self, left: str, right: str, pitch: int, begin: str, end: str) -> None:
+        """Add up the terms from one to another."""
+        c, code, kind, tile = self.c, self.code, self.kind, self.tile
+        group, element = tile.down * tile.across, register_type(self.c.wide)
         with code.block(f"for ({kind} k0 = {begin}; k0 < {end}; k0 += {tile.terms})"):
             flat = f"((__local {element} *){right})" if tile.lanes > 1 else right
             self._copy("left", c.left, left, pitch, tile.high, "row0", self.m, end, group)
@@ -167,8 +166,6 @@ class LocalTiles:
                 code.lines.append(CONTRACT)
                 self._terms(left, right, pitch)
             code.line("barrier(CLK_LOCAL_MEM_FENCE);")
-        self._store()
-        return signature.kernel(name, code, (units * group,), (group,))
 
     def _copy(
         self, name: str, side: Side, local: str, pitch: int, size: int, first: str, limit: str,
@@ -251,9 +248,10 @@ class LocalTiles:
     def _product(self) -> Var:
         tile, wide = self.tile, self.c.wide
         at = f"i * {tile.vectors} + j"
+        name = "whole" if self.deep else "total"
         if self.lanes == tile.lanes:
-            found = Var(f"total[{at}]", wide, tile.lanes)
+            found = Var(f"{name}[{at}]", wide, tile.lanes)
         else:
-            elements = f"((const {register_type(wide)} *)total)"
+            elements = f"((const {register_type(wide)} *){name})"
             found = Var(f"{elements}[({at}) * {tile.lanes} + ({LANE} - first)]", wide)
         return rounded_to(self.code, found, self.region.types[self.c.product].dtype)

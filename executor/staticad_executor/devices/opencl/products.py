@@ -5,11 +5,12 @@ from __future__ import annotations
 from .choices import CHUNK, Choice, chosen, parts_of
 from .contraction import CONTRACTIONS, Contraction, contraction
 from .elementwise import elementwise
-from .local_tiles import LocalTile, LocalTiles, local_tile
+from .local_tiles import LocalTiles, local_tile
 from .packing import packed_bytes, packing
 from .region import Kernel, Pointer, Recipe, Region, size_of
 from .register_tiles import RegisterTiles
 from .target import Target
+from .tuning import LocalTile, tuned
 
 
 def product(region: Region, target: Target, name: str = "product") -> Recipe:
@@ -18,6 +19,14 @@ def product(region: Region, target: Target, name: str = "product") -> Recipe:
     Raises ValueError for another region, PlanError for a file of tiles that cannot be used.
     """
     c = contraction(region)
+    recipe = _chosen(c, target, name)
+    tiling = tuned(target)
+    if tiling is None:
+        return recipe
+    return recipe._replace(algorithm=f"{recipe.algorithm}; tiles of {tiling.source}")
+
+
+def _chosen(c: Contraction, target: Target, name: str) -> Recipe:
     if target.many_items and not target.alone:
         tile = local_tile(c, target)
         if tile is not None:
