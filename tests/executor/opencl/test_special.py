@@ -26,6 +26,7 @@ from staticad_executor.devices.opencl.special.library import (
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT16, FLOAT32, FLOAT64, Array, DType
 from tests.ops.running import inferred, meaning, types_of
+from tests.ops.samples import every_sample
 from tests.tolerance import units
 
 from .generated import Building, Case, run, run_many, target_here
@@ -106,12 +107,46 @@ def compare(names: list[str], dtype: DType, count: int, ulps: float) -> None:
         within(name, given, result, ulps)
 
 
+def samples(op: str, dtype: DType) -> list[Applied]:
+    """Those of the op's own tests for which it has a function, each once in shape and order."""
+    found = {}
+    for sample in every_sample()[op]:
+        attributes = OPS[op].attributes(sample.attributes)
+        with np.errstate(over="ignore"):
+            arrays = tuple(np.broadcast_arrays(*(a.astype(dtype) for a in sample.arrays)))
+        if why_not_special(op, attributes) is None and arrays[0].size:
+            given = tuple(np.ascontiguousarray(a.reshape(-1)) for a in arrays)
+            key = tuple(attributes.items())
+            known = found.get(key, tuple(np.empty(0, dtype) for _ in given))
+            found[key] = tuple(np.concatenate(pair) for pair in zip(known, given, strict=True))
+    return [(op, dict(key), arrays) for key, arrays in found.items()]
+
+
 CHUNKS = [list(DOMAINS)[k : k + 8] for k in range(0, len(DOMAINS), 8)]
 
 
 @pytest.mark.parametrize("names", CHUNKS, ids=lambda names: names[0])
 def test_float32(names: list[str]) -> None:
     compare(names, FLOAT32, 300, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", sorted(SPECIAL))
+def test_samples(op: str) -> None:
+    for dtype, ulps in ((FLOAT32, 1.0), (FLOAT64, 64.0)):
+        applied = samples(op, dtype)
+        for given, result in zip(applied, on_device(applied), strict=True):
+            within(op, given, result, ulps)
+
+
+def test_quantiles_of_logarithms() -> None:
+    y = np.concatenate([-(10.0 ** np.linspace(-30, 30, 400)), np.array(SPECIAL_VALUES)])
+    narrow, wide = y.astype(FLOAT32), y[:400]
+    given: Applied = ("ndtri_exp", {}, (narrow,))
+    found, exact = on_device([given, ("ndtri_exp", {}, (wide,))])
+    within("ndtri_exp", given, found, 1.0)
+    # SciPy's own has 12 digits far out.
+    np.testing.assert_allclose(special.log_ndtr(exact), wide, 1e-13)
 
 
 @pytest.mark.slow
