@@ -167,7 +167,7 @@ def test_attributes_and_sizes(op: str, kind: str) -> None:
     rng = np.random.default_rng(1)
     target = targets()[kind]
     # Programs take long to build.
-    some = CASES if kind in ("cpu", "gpu") else CASES[6:10] + CASES[17:]
+    some = CASES if kind in ("cpu", "gpu") else CASES[8:10] + CASES[18:]
     cases, given = [], []
     for moving in some:
         arrays, attributes = operands(op, moving, FLOAT32, rng)
@@ -200,7 +200,7 @@ def test_every_sample(op: str, kind: str) -> None:
     target = targets()[kind]
     cases, given = [], []
     for sample in every_sample()[op]:
-        if KINDS[sample.arrays[0].dtype] != "complex":
+        if sample.arrays[0].dtype in (np.float32, np.int32):
             cases.append(case(op, sample.arrays, sample.attributes, target))
             given.append(sample.attributes)
     assert cases
@@ -213,19 +213,19 @@ def test_every_sample(op: str, kind: str) -> None:
 def test_every_dtype(op: str, kind: str) -> None:
     rng = np.random.default_rng(3)
     target = targets()[kind]
-    dtypes = [np.dtype(n) for n in ("int8", "uint8", "int16", "int32", "uint32", "int64", "uint64")]
+    moving = CASES[8]
+    dtypes = [np.dtype(n) for n in ("int8", "int32", "uint64")]
     cases, given = [], []
     for dtype in [*dtypes, FLOAT16, BFLOAT16, FLOAT64]:
         if not target.holds(dtype):
             continue
-        for moving in (CASES[6], CASES[8]):
-            arrays, attributes = operands(op, moving, dtype, rng)
-            cases.append(case(op, arrays, attributes, target))
-            given.append((moving, dtype, attributes))
-    for ((found,), _), (_, _, own), (moving, dtype, attributes) in zip(
+        arrays, attributes = operands(op, moving, dtype, rng)
+        cases.append(case(op, arrays, attributes, target))
+        given.append((dtype, attributes))
+    for ((found,), _), (_, _, own), (dtype, attributes) in zip(
         run_each(cases), cases, given, strict=True
     ):
-        same(op, found, own, attributes, (moving, dtype))
+        same(op, found, own, attributes, dtype)
 
 
 @st.composite

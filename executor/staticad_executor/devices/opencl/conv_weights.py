@@ -13,22 +13,19 @@ from typing import NamedTuple
 
 from staticad_schema.types import KINDS
 
-from .code import Code, Var
-from .memory import read, stored_type
-from .panels import (
-    CONTRACT,
+from .boxes import (
     LISTED,
     box_of,
     boxes_of_unit,
     copy_box,
-    lanes_of,
     line_function,
     list_vectors,
     memory,
-    multiplied,
-    registers,
     tap_places,
 )
+from .code import Code, Var
+from .lanes import CONTRACT, lanes_of, multiplied, registers
+from .memory import read, stored_type
 from .region import Kernel, Pointer, Recipe, Region
 from .scalars import computed, is_half, literal, mask_type, register_type
 from .signature import Signature

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .code import Code, Var
+from .lanes import CONTRACT, multiplied
 from .memory import read, write
-from .panels import CONTRACT, multiplied
 from .region import Recipe, Region, shape_of, size_of
 from .scalars import computed, literal, register_type
 from .signature import Signature

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .code import Code, Var
+from .lanes import CONTRACT, multiplied
 from .memory import read, write
-from .panels import CONTRACT, multiplied
 from .region import Kernel, Pointer, Recipe, Region
 from .scalars import computed, is_half, literal, register_type
 from .signature import Signature
