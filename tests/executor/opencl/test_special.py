@@ -109,7 +109,7 @@ def compare(names: list[str], dtype: DType, count: int, ulps: float) -> None:
 
 def samples(op: str, dtype: DType) -> list[Applied]:
     """Those of the op's own tests for which it has a function, each once in shape and order."""
-    found = {}
+    found: dict[Any, tuple[Array, ...]] = {}
     for sample in every_sample()[op]:
         attributes = OPS[op].attributes(sample.attributes)
         with np.errstate(over="ignore"):
@@ -147,6 +147,21 @@ def test_quantiles_of_logarithms() -> None:
     within("ndtri_exp", given, found, 1.0)
     # SciPy's own has 12 digits far out.
     np.testing.assert_allclose(special.log_ndtr(exact), wide, 1e-13)
+
+
+def test_quantiles_of_gamma_numbers() -> None:
+    rng = np.random.default_rng(3)
+    a = np.exp(rng.uniform(np.log(1e-3), np.log(1e5), 500))
+    u = np.where(rng.uniform(size=500) < 0.5, rng.uniform(size=500), 10 ** rng.uniform(-9, 0, 500))
+    pairs = np.array(list(itertools.product(SPECIAL_VALUES, SPECIAL_VALUES))).T
+    narrow = tuple(np.concatenate(p).astype(FLOAT32) for p in zip((a, u), pairs, strict=True))
+    given: Applied = ("log_gamma_quantile", {}, narrow)
+    found, exact = on_device([given, ("log_gamma_quantile", {}, (a, u))])
+    within("log_gamma_quantile", given, found, 1.0)
+    # Others are not numbers but logarithms only.
+    near = exact > -600
+    share = special.gammainc(a[near], np.exp(exact[near]))
+    np.testing.assert_allclose(share, u[near], 1e-11)
 
 
 @pytest.mark.slow

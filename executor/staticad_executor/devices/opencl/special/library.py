@@ -14,6 +14,7 @@ from .gamma import GAMMA
 from .incomplete_beta import INCOMPLETE_BETA
 from .incomplete_gamma import INCOMPLETE_GAMMA
 from .polygamma import POLYGAMMA
+from .quantiles import QUANTILES
 from .tables import POLYNOMIALS
 
 LIBRARY: Mapping[str, str] = {
@@ -26,6 +27,7 @@ LIBRARY: Mapping[str, str] = {
     **INCOMPLETE_GAMMA,
     **INCOMPLETE_BETA,
     **BESSEL,
+    **QUANTILES,
 }
 """All functions and tables by name, each behind what it needs."""
 
@@ -65,6 +67,7 @@ SPECIAL: Mapping[str, Special] = {
     "jv": Special("special_jv", ("n",)),
     "kv": Special("special_kv", ("n",)),
     "kve": Special("special_kve", ("n", "order")),
+    "log_gamma_quantile": Special("special_log_gamma_quantile"),
     "log_ndtr": Special("special_log_ndtr"),
     "ndtri": Special("special_ndtri", ("order",)),
     "ndtri_exp": Special("special_ndtri_exp"),
