@@ -207,6 +207,42 @@ def test_what_is_computed_of_a_product_is_the_same_kernel(kind: str) -> None:
         assert (np.abs(other - np.tanh(biased)) <= near + units(np.float32)).all()
 
 
+@pytest.mark.parametrize("kind", ["gpu", "groups of 1", "groups of 12"])
+def test_vectors_times_large_matrices_are_sums_on_gpus(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    cases: list[Case] = []
+    names = ["float32", "float16", "int8", "uint64"] if kind == "gpu" else ["float32"]
+    for name, how, turned in itertools.product(names, "ct", [False, True]):
+        a = numbers(rng, (100, 90), NAMES[name])
+        b = numbers(rng, (100 if turned else 90,), NAMES[name])
+        bias = numbers(rng, (90 if turned else 100,), NAMES[name])
+        arrays = [b, laid(a, how)] if turned else [laid(a, how), b]
+        building = Building(*arrays, bias)
+        found = building.add("matmul", 0, 1)
+        region = building.region(found, building.add("add", found, 2))
+        recipe = generate(region, targets()[kind])
+        assert "summed" in recipe.algorithm
+        cases.append((region, [recipe], [*arrays, bias]))
+    for ((found_, biased), _), (_, _, (a, b, bias)) in zip(run_many(cases), cases, strict=True):
+        same(found_, a, b)
+        np.testing.assert_array_equal(biased, found_ + bias)
+
+
+@pytest.mark.parametrize("kind", ["gpu"])
+def test_zeros_that_add_nothing_to_sums(kind: str) -> None:
+    rng = np.random.default_rng(9)
+    a = numbers(rng, (100, 90), np.dtype(np.float32))
+    b = numbers(rng, (90, 1), np.dtype(np.float32))
+    a[rng.random(a.shape) < 0.7] = 0
+    b[::9] = np.nan
+    a[1:, ::9] = 0
+    for left, right in ((a, b), (b.T, a.T)):
+        region = product("matmul_no_nan", left, right, value=True)
+        (found,), _ = run(region, [generate(region, targets()[kind])], [left, right])
+        (expected,) = meaning(OPS["matmul_no_nan"], [left, right], {"value": True})
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])
 def test_halves_are_rounded_before_what_follows(kind: str) -> None:
     rng = np.random.default_rng(4)

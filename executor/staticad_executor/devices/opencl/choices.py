@@ -81,8 +81,9 @@ def chosen(c: Contraction, target: Target) -> Choice:
     if straight and c.depth >= _SHORT and c.right.outer != 1 and few:
         return _dots(c, most, packs, tuned(target))
     widened = c.wide.itemsize != c.dtype.itemsize
-    right = c.rows >= _SOME and (c.right.outer != 1 or widened or c.columns < most)
-    right |= c.rows >= _MANY and c.columns * c.depth >= _LARGE
+    right = c.rows >= _SOME and (c.right.outer != 1 or widened)
+    large = c.columns * c.depth >= _LARGE or 2 * c.columns <= most
+    right |= c.rows >= _MANY and large
     left = c.rows >= _SOME and c.columns >= 2 * most
     left &= widened or 1 not in (c.left.inner, c.left.outer)
     left |= c.left.inner != 1 and c.columns >= _MANY and c.rows * c.depth >= _LARGE

@@ -21,7 +21,7 @@ from .contraction import is_contraction
 from .decompose import decomposed
 from .elementwise import collapsed, elementwise, is_flat
 from .heavy import HEAVY
-from .products import product
+from .products import as_sum, product
 from .region import Kernel, Operand, Pointer, Recipe, Region, Shape, Step, shape_of
 from .rows import Rows
 from .scans import SCANS, scan
@@ -41,7 +41,11 @@ def generate(region: Region, target: Target, name: str = "region") -> Recipe:
     """
     region = pruned(decomposed(region))
     if is_contraction(region):
-        return product(region, target, name)
+        summed = as_sum(region, target)
+        if summed is None:
+            return product(region, target, name)
+        recipe = generate(summed, target, name)
+        return recipe._replace(algorithm="products summed along an axis")
     if len(region.steps) == 1 and region.steps[0].op in HEAVY:
         return HEAVY[region.steps[0].op](region, target, name)
     if region.steps and region.steps[-1].op in SCANS:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from staticad_schema.types import TensorType
+
 from .choices import CHUNK, Choice, chosen, parts_of
 from .contraction import CONTRACTIONS, Contraction, contraction
 from .elementwise import elementwise
 from .local_tiles import LocalTiles, local_tile
 from .packing import packed_bytes, packing
-from .region import Kernel, Pointer, Recipe, Region, size_of
+from .region import Kernel, Operand, Pointer, Recipe, Region, Step, size_of
 from .register_tiles import RegisterTiles
 from .target import Target
 from .tuning import LocalTile, tuned
+
+# Elements of a matrix from which on its product with a vector is a sum, on GPUs.
+_LARGE = 1 << 12
 
 
 def product(region: Region, target: Target, name: str = "product") -> Recipe:
@@ -32,6 +37,42 @@ def _chosen(c: Contraction, target: Target, name: str) -> Recipe:
         if tile is not None:
             return grouped(c, tile, target, name)
     return tiled(c, chosen(c, target), target, name)
+
+
+def as_sum(region: Region, target: Target) -> Region | None:
+    """A vector times a matrix, on a GPU, as products that are summed along an axis: then groups of
+    work-items read lines of the matrix side by side.  None for another product."""
+    if not target.many_items or target.alone:
+        return None
+    c = contraction(region)
+    if c.rows != 1 or c.stack or c.columns * c.depth < _LARGE:
+        return None
+    count, last = len(region.operands), c.right.outer != 1
+    shape = (c.columns, c.depth) if last else (c.depth, c.columns)
+    strides = [(0, c.left.inner), (c.right.outer, c.right.inner)]
+    factors = [Operand(c.dtype, shape, s if last else s[::-1]) for s in strides]
+    line = (c.columns,)
+    operands = [Operand(o.dtype, line, o.strides[-1:]) for o in c.region.operands]
+    sources = [region.source(k) for k in (*range(count), c.left.operand, c.right.operand)]
+    pairs = TensorType(c.wide, shape)
+    total = {"axis": (int(last),), "keepdims": False}
+    steps = [Step("cast", {"dtype": c.wide}, (count + k,), (pairs,)) for k in range(2)]
+    factor = (count + 2, count + 3) if c.zeros != "left" else (count + 3, count + 2)
+    name = "multiply_no_nan" if c.zeros else "multiply"
+    steps.append(Step(name, {}, factor, (pairs,)))
+    steps.append(Step("sum", total, (count + 4,), (TensorType(c.wide, line),)))
+    values = {v: v for v in range(count)}
+    for k, step in enumerate(c.region.steps):
+        values[count + k] = count + 2 + len(steps)
+        types = tuple(t.with_shape(line) for t in step.types)
+        if k == c.at:
+            steps.append(Step("cast", {"dtype": c.dtype}, (count + 5,), types))
+        else:
+            inputs = tuple(values[v] for v in step.inputs)
+            steps.append(step._replace(inputs=inputs, types=types))
+    outputs = tuple(values[v] for v in region.outputs)
+    goals = tuple(region.goal(k) for k in range(len(region.outputs)))
+    return Region((*operands, *factors), tuple(steps), outputs, tuple(sources), goals)
 
 
 def grouped(c: Contraction, tile: LocalTile, target: Target, name: str) -> Recipe:
