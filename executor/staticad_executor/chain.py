@@ -26,6 +26,7 @@ from .plan import Account, MemoryUse, Step, workspace
 from .pool import BlockPool
 from .program import Arena
 from .recent import Recent
+from .residence import Held
 from .scratch import Scratch
 from .sizes import Sizes, find
 from .state import Snapshot, Written
@@ -143,7 +144,7 @@ class ChainPlanner:
         values |= {value: variables[name] for value, name in self._variables}
         values |= {value: np.array(run_number, np.uint64) for value in self._numbers}
         fetched: dict[int, Array] = {}
-        written: dict[str, Array] = {}
+        written: dict[str, Held] = {}
         for part in self._parts:
             given = [values[v] for v in part.takes]
             computed = part.planner.compute(given, held, run_number, cancel, watch)

@@ -25,6 +25,7 @@ from .plan import Observe
 from .pool import SMALL, BlockPool
 from .program import Arena, Program
 from .recent import Recent
+from .residence import Resident, hosted
 from .scratch import Scratch
 from .selection import require_fed, select
 from .sizes import Sizes
@@ -180,19 +181,25 @@ class Planner:
         watch: Watch | None = None,
     ) -> Computed:
         """Run once.  Raises PlanError, ExecutionError, CancelledError."""
-        arrays = [*feeds, *self._read(held.arrays.known)]
+        arrays: list[Any] = [*feeds, *self._read(held.arrays.known)]
         shapes = tuple(map(_SHAPE, arrays))
         ready = self._last
-        if ready is None or ready.shapes != shapes:
+        if ready is None or ready.shapes != shapes or ready.plan.is_lost:
             ready = self._plans.get(shapes, self._make)
+            if ready.plan.is_lost:
+                self._plans.clear()
+                ready = self._plans.get(shapes, self._make)
             self._scratch.take_turn(ready.plan)
             self._last = ready
         for arena in self.arenas:
             arrays.append(held.flat(arena, self._pool))
         if self._numbered:
             arrays.append(np.array(run_number, np.uint64))
-        inputs = arrays if self._arranged is None else self._arranged(arrays)
+        inputs = arrays if self._arranged is None else list(self._arranged(arrays))
         plan = ready.plan
+        for k in plan.on_host:
+            if type(inputs[k]) is Resident:
+                inputs[k] = inputs[k].host()
         try:
             outputs = [make(shape, dtype) for make, shape, dtype in ready.fetched]
             writes = ready.layout.allocate(self._pool) if self.writes else []
@@ -246,7 +253,8 @@ class Planner:
         for name, type_ in zip(names, written, strict=True):
             require_fit(self._graph, name, type_, "assignment to")
         order = creation_order(self._graph) if names else {}
-        layout = Layout(names, written, order, self.structure.arenas)
+        lenders = plan.lenders[boundary:]
+        layout = Layout(names, written, order, self.structure.arenas, lenders)
         return Ready(shapes, plan, tuple(map(self._maker, fetches)), layout)
 
     def _maker(self, type_: TensorType) -> tuple[Callable[..., Array], tuple[int, ...], Any]:
@@ -295,8 +303,8 @@ class Interpreter:
         writes = layout.allocate(self._pool)
         for array, source in zip(outputs, result.values, strict=True):
             array[...] = source
-        for array, name in zip(writes, self.writes, strict=True):
-            array[...] = result.writes[name]
+        for written, name in zip(writes, self.writes, strict=True):
+            hosted(written)[...] = result.writes[name]
         return Computed(outputs, layout.written(writes))
 
     def trim(self) -> int:

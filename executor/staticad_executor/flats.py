@@ -14,18 +14,19 @@ import numpy as np
 from staticad_schema.types import Array
 
 from .program import Arena
+from .residence import Held, hosted
 
 
 class Flat(NamedTuple):
     """An array with the values of an arena's variables."""
 
     arena: Arena
-    array: Array
+    array: Held
 
     def stretch(self, name: str) -> Array:
         """The values of one of the variables; read-only if the array is."""
         offset, shape = self.arena.stretches[name]
-        found: Array = np.ndarray(shape, self.arena.dtype, self.array, offset)
+        found: Array = np.ndarray(shape, self.arena.dtype, hosted(self.array), offset)
         return found
 
 
@@ -33,13 +34,13 @@ Flats = Mapping[tuple[str, ...], Flat]
 """Flat arrays by the names of their variables."""
 
 
-class _Known(dict[str, Array]):
+class _Known(dict[str, Held]):
     """Arrays by name, stretches of flat arrays when they are first asked for."""
 
     __slots__ = ("flats",)
     flats: Flats
 
-    def __missing__(self, name: str) -> Array:
+    def __missing__(self, name: str) -> Held:
         for flat in self.flats.values():
             if name in flat.arena.stretches:
                 found = self[name] = flat.stretch(name)
@@ -48,18 +49,22 @@ class _Known(dict[str, Array]):
 
 
 class Arrays(Mapping[str, Array]):
-    """Arrays by name: those of `single`, and the stretches of `flats`, which share no name."""
+    """Arrays by name: those of `single`, and the stretches of `flats`, which share no name.
+
+    Some may be in the memory of a device: they come from there when they are looked at.  known:
+    all of them, where they are.
+    """
 
     __slots__ = ("flats", "known", "single")
 
-    def __init__(self, single: dict[str, Array], flats: Flats) -> None:
+    def __init__(self, single: dict[str, Held], flats: Flats) -> None:
         self.single = single
         self.flats = flats
         self.known = _Known(single)
         self.known.flats = flats
 
     def __getitem__(self, name: str) -> Array:
-        return self.known[name]
+        return hosted(self.known[name])
 
     def __iter__(self) -> Iterator[str]:
         yield from self.single
@@ -72,7 +77,7 @@ class Arrays(Mapping[str, Array]):
     def __contains__(self, name: Any) -> bool:
         return name in self.single or any(name in f.arena.stretches for f in self.flats.values())
 
-    def replaced(self, arrays: dict[str, Array], flats: Flats) -> Arrays:
+    def replaced(self, arrays: dict[str, Held], flats: Flats) -> Arrays:
         """With these arrays, and variables in these flat ones, added or in place of others."""
         names = arrays.keys()
         if names <= self.single.keys() and flats.keys() <= self.flats.keys():
@@ -83,7 +88,7 @@ class Arrays(Mapping[str, Array]):
             if names.isdisjoint(key) and (key in flats or fresh.isdisjoint(key)):
                 kept[key] = flat
             else:
-                single |= {name: self[name] for name in key}
+                single |= {name: self.known[name] for name in key}
         single |= arrays
         for name in fresh:
             single.pop(name, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
+from typing import Any
 
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, nbytes
@@ -21,7 +22,7 @@ from .pool import BlockPool
 from .scratch import Scratch
 from .state import Snapshot
 
-Kept = tuple[tuple[weakref.ref[Array], ...], list[Array]]
+Kept = tuple[tuple[weakref.ref[Any], ...], list[Array]]
 """The arrays of variables that values were computed from, and the values."""
 
 
@@ -69,7 +70,7 @@ class HoistingPlanner:
             known() is not array for known, array in zip(kept[0], arrays, strict=True)
         ):
             values = self._first.compute((), held, run_number, cancel, watch).values
-            kept = self._kept = tuple(map(weakref.ref, arrays)), values
+            kept = self._kept = tuple([weakref.ref(array) for array in arrays]), values
         return self._rest.compute([*feeds, *kept[1]], held, run_number, cancel, watch)
 
     @property

@@ -7,11 +7,12 @@ run, so that one plan runs from many threads at once.
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,9 +21,10 @@ import numpy as np
 from staticad_schema.errors import CancelledError, Site, StaticadError, shown
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.types import Array, TensorType, nbytes
+from staticad_schema.types import TensorType, nbytes
 
 from .failure import InNodeError, node_failure
+from .residence import Held, Resident
 
 Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
 # A call with its arguments, or with None and how to pick them at each run.
@@ -129,7 +131,9 @@ class Plan:
     caller's context.  workspace_bytes: the scratch of one run, which may be kept for the next.
     temporary_bytes: what the hungriest call takes beyond that while it runs.  notes, account:
     what is told of it, made when somebody asks.  settle: waits for all devices on which calls
-    only enqueue, if there are any.
+    only enqueue, if there are any.  on_host: the inputs that have to be arrays of the host; others
+    may be where they are.  lenders: for each output what gives the memory of a device that it is
+    written to; None for an array of the host.  process: the one that made it.
     """
 
     graph: Graph
@@ -147,18 +151,22 @@ class Plan:
     make_account: Callable[[], Account]
     idle: list[Workspace]
     settle: Callable[[], None] | None = None
+    on_host: tuple[int, ...] = ()
+    lenders: tuple[Callable[[], Resident] | None, ...] = ()
+    process: int = field(default_factory=os.getpid)
 
     def execute(
         self,
-        inputs: Sequence[Array],
-        outputs: Sequence[Array],
+        inputs: Sequence[Held],
+        outputs: Sequence[Held],
         cancel: threading.Event | None = None,
         observe: Observe | None = None,
     ) -> None:
         """Compute into `outputs` what follows from `inputs`.
 
         inputs: C-contiguous, of `input_types`; they are not written and not kept.  outputs:
-        C-contiguous, of `output_types`, sharing no memory with anything; written completely.
+        C-contiguous, of `output_types`, or what `lenders` gave; they share no memory with anything,
+        and are written completely.
         Raises ExecutionError with the node's line; CancelledError; whatever else interrupts
         passes through.  Then outputs hold anything.
         """
@@ -244,6 +252,11 @@ class Plan:
         index = self.owners[call][position]
         types = [self.graph.types[v] for v in self.graph.nodes[index].inputs]
         return node_failure(self.graph, index, error, types)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its devices are those of another process, of which this one is a fork."""
+        return self.settle is not None and self.process != os.getpid()
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

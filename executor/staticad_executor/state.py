@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,6 +26,10 @@ from staticad_schema.types import UINT8, Array, DType, TensorType
 from .flats import Arrays, Flat, Flats
 from .pool import BlockPool
 from .program import Arena
+from .residence import Held, Resident
+
+Lender = Callable[[], Resident]
+"""What gives fresh memory of a device for one value."""
 
 # Variables start on cache lines of their own, so that flat views of an arena stay aligned.
 ALIGNMENT = 64
@@ -37,7 +41,7 @@ class Written(NamedTuple):
     """What a run has computed for variables: arrays by name, and those of them that lie in one
     flat array."""
 
-    arrays: dict[str, Array]
+    arrays: dict[str, Held]
     flats: dict[tuple[str, ...], Flat]
 
 
@@ -76,8 +80,8 @@ class Snapshot:
             {name: array.copy() for name, array in self.arrays.items()}
         )
 
-    def flat(self, arena: Arena, pool: BlockPool) -> Array:
-        """The variables of an arena as one array: the one that they lie in, or a copy.
+    def flat(self, arena: Arena, pool: BlockPool) -> Held:
+        """The variables of an arena as one value: the one that they lie in, or a copy.
 
         Raises PlanError where they have other shapes.
         """
@@ -97,10 +101,11 @@ class Snapshot:
         np.concatenate([part.reshape(-1) for part in parts], out=flat)
         return flat
 
-    def _replaced(self, arrays: dict[str, Array], flats: Flats) -> Arrays:
+    def _replaced(self, arrays: Mapping[str, Held], flats: Flats) -> Arrays:
         for array in arrays.values():
-            array.setflags(write=False)
-        return self.arrays.replaced(arrays, flats)
+            if not isinstance(array, Resident):
+                array.setflags(write=False)
+        return self.arrays.replaced(dict(arrays), flats)
 
 
 class Store:
@@ -171,10 +176,13 @@ class Layout:
         types: Sequence[TensorType],
         order: Mapping[str, int],
         flat: Sequence[Arena] = (),
+        lenders: Sequence[Lender | None] = (),
     ) -> None:
-        """types are static; order ranks the names.  flat: what is computed as one."""
+        """types are static; order ranks the names.  flat: what is computed as one.  lenders: of
+        each, what gives the memory of a device that it is to lie in instead."""
         self.names = tuple(names)
         self.flat = tuple(flat)
+        self._lenders = tuple(lenders)
         arrays = [(tuple(map(int, t.shape)), t.dtype) for t in types]
         arrays += [((arena.size,), arena.dtype) for arena in flat]
         members: dict[DType, list[int]] = {}
@@ -183,22 +191,29 @@ class Layout:
         starts = [0] * len(arrays)
         self._size = 0
         for i in [*range(len(names), len(arrays)), *itertools.chain(*members.values())]:
+            if i < len(lenders) and lenders[i] is not None:
+                continue
             shape, dtype = arrays[i]
             starts[i] = self._size
             self._size += -(-math.prod(shape) * dtype.itemsize // ALIGNMENT) * ALIGNMENT
         # Of each array its shape, dtype, and the byte at which it begins.
         self._parts = [(*array, start) for array, start in zip(arrays, starts, strict=True)]
 
-    def allocate(self, pool: BlockPool) -> list[Array]:
-        """Fresh arrays, in the order of the names, then the flat ones."""
+    def allocate(self, pool: BlockPool) -> list[Held]:
+        """Fresh memory, in the order of the names, then the flat ones.  Raises MemoryError."""
         block: Any = pool.empty((self._size,), UINT8)
-        return [np.ndarray(shape, dtype, block, at) for shape, dtype, at in self._parts]
+        lenders = itertools.chain(self._lenders, itertools.repeat(None))
+        return [
+            np.ndarray(shape, dtype, block, at) if lend is None else lend()
+            for (shape, dtype, at), lend in zip(self._parts, lenders, strict=False)
+        ]
 
-    def written(self, arrays: Sequence[Array]) -> Written:
+    def written(self, arrays: Sequence[Held]) -> Written:
         """What a run has written into the arrays that `allocate` made."""
         flats: dict[tuple[str, ...], Flat] = {}
         for arena, array in zip(self.flat, arrays[len(self.names) :], strict=True):
-            # So that its stretches are read-only, too.
-            array.setflags(write=False)
+            if not isinstance(array, Resident):
+                # So that its stretches are read-only, too.
+                array.setflags(write=False)
             flats[arena.names] = Flat(arena, array)
         return Written(dict(zip(self.names, arrays, strict=False)), flats)

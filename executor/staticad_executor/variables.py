@@ -18,6 +18,7 @@ from .fetches import own
 from .flats import Flat
 from .interpret import Observe, interpret
 from .program import Arena
+from .residence import hosted
 from .selection import select
 from .state import Layout, Snapshot, Store, require_fit
 
@@ -125,7 +126,7 @@ class Variables(Mapping[str, Array]):
             whole = [arena for arena in arenas if set(missing).issuperset(arena.names)]
             inside = {name for arena in whole for name in arena.names}
             layout = self._together([n for n in missing if n in writes and n not in inside], whole)
-            arrays = layout.allocate(self.store.pool)
+            arrays = [hosted(array) for array in layout.allocate(self.store.pool)]
             places = dict(zip(layout.names, arrays, strict=False))
             for arena, array in zip(whole, arrays[len(layout.names) :], strict=True):
                 places |= {name: Flat(arena, array).stretch(name) for name in arena.names}

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor.devices.opencl.discovery import found_devices
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
 
@@ -87,7 +88,7 @@ FORKED = """
     with sad.Graph() as graph:
         x = sad.placeholder("float32", ("n",), name="x")
         y = sad.exp(sad.sin(x) * 2 + 1) * x
-    session = sad.Session(graph, threads=2)
+    session = sad.Session(graph, "numpy", threads=2)
     data = np.ones(1 << 20, np.float32)
     expected = session.run(y, {x: data})
     assert "2 threads" in session.explain(y)
@@ -98,6 +99,43 @@ FORKED = """
     assert same and os.waitpid(child, 0)[1] == 0
     print("equal")
 """
+
+
+FORKED_DEVICES = """
+    import os
+    import numpy as np
+    import staticad as sad
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        y = sad.exp(sad.sin(x) * 2 + 1) * x
+    data = np.linspace(0, 1, 1 << 20, dtype=np.float32)
+    given = {x: data}
+    auto, asked = sad.Session(graph), sad.Session(graph, "opencl")
+    expected = auto.run(y, given)
+    assert "@opencl" in auto.explain(y) and (asked.run(y, given) == expected).all()
+    child = os.fork()
+    if child == 0:
+        result = auto.run(y, given)
+        assert np.allclose(result, expected, rtol=1e-6) and "@opencl" not in auto.explain(y)
+        try:
+            asked.run(y, given)
+        except sad.PlanError as error:
+            os._exit(0 if "does not survive a fork" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    print("equal")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.skipif(not found_devices(), reason="no OpenCL platform is installed here")
+def test_a_forked_process_has_no_opencl_devices() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(FORKED_DEVICES)],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr, done.returncode) == ("equal\n", "", 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")

@@ -161,14 +161,14 @@ def test_explain_names_the_algorithm() -> None:
         dx, dw = sad.gradients(sad.sum(y * y), [x, w])
         (ds,) = sad.gradients(sad.sum(strided * strided), [x])
         large = sad.placeholder("float32", (64, 16, 64, 64), name="large")
-    with sad.Session(graph, threads=1) as session:
+    with sad.Session(graph, "numpy", threads=1) as session:
         text = session.explain([y, plain, dx, dw, ds])
     assert "conv [32 parts of 144x1055]" in text
     assert ", product]" in text
     assert "conv_input [32 parts of 144x1055]" in text
     assert "conv_weights [32 parts of 144x1055]" in text
     assert "conv_input [4 convolutions]" in text
-    with sad.Session(graph, threads=2) as session:
+    with sad.Session(graph, "numpy", threads=2) as session:
         text = session.explain([y, dx, *(sad.sum(z, axis=(0, 2, 3)) for z in (x, large))])
     assert "conv [32 parts of 144x1055, up to 2 threads]" in text
     # A second thread would come too late for the smaller sum.

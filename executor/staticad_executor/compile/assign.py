@@ -145,6 +145,7 @@ def _place(draft: Draft) -> Assigned:
     program = bound.grouped.program
     cells: list[Cell] = []
     cell_of: dict[int, int] = {}
+    place_of = {source.value: k for k, source in enumerate(program.sources)}
     for k, source in enumerate(program.sources):
         cell_of[source.value] = len(cells)
         cells.append(Cell("source", types[source.value], k))
@@ -153,7 +154,7 @@ def _place(draft: Draft) -> Assigned:
     base = _bases(views)
     handed: list[tuple[int, int]] = []
     for k, value in enumerate(draft.results):
-        cells.append(Cell("output", types[value], k))
+        cells.append(Cell("output", types[value], k, None, draft.away.get(value, HOST)))
         if value in computed and value not in cell_of:
             cell_of[value] = len(cells) - 1
         else:
@@ -176,8 +177,13 @@ def _place(draft: Draft) -> Assigned:
             value = views[value][0]
         if value not in cell_of:
             cell_of[value] = len(cells)
-            array = _constant(bound, graph, originals.get(value, value))
-            cells.append(Cell("constant", types[value], -1, array, away.get(value, HOST)))
+            space = away.get(value, HOST)
+            if value in draft.arrived:
+                at = place_of[draft.arrived[value]]
+                cells.append(Cell("source", types[value], at, None, space))
+            else:
+                array = _constant(bound, graph, originals.get(value, value))
+                cells.append(Cell("constant", types[value], -1, array, space))
         at = cell_of[value]
         for view in reversed(looking):
             space, offset = away.get(view, HOST), draft.part_at.get(view, 0)
@@ -239,10 +245,10 @@ def _place(draft: Draft) -> Assigned:
     for value, target in handed:
         kinds.append("copy")
         producer = graph.producers[originals.get(value, value)]
+        space = away.get(value, HOST)
+        kernel = copy_kernel() if space == HOST else Transfer(space, space)
         instructions.append(
-            Instruction(
-                (producer,), (cell(value),), (target,), (value,), copy_kernel(), len(kinds) - 1
-            )
+            Instruction((producer,), (cell(value),), (target,), (value,), kernel, len(kinds) - 1)
         )
         live.append(alive)
     arenas = {space: Arena(own.sizes, *own.layout()) for space, own in slots.items()}

@@ -81,13 +81,16 @@ class Draft:
         self.part_at: dict[int, int] = {}
         # The memory space of each value that is not in the host's.
         self.away: dict[int, str] = {}
+        # For each value that is a source in another space that source.
+        self.arrived: dict[int, int] = {}
+        self._sources = frozenset(s.value for s in self.program.sources)
         self._there: dict[tuple[int, str], int] = {}
         self._made: set[int] = set()
         self._seen = 0
         self.steps = Steps()
         self.kinds: list[str] = []
         self._kind = "kernel"
-        # What is handed out, in the host's memory.
+        # What is handed out: fetches in the host's memory, the new values of variables anywhere.
         self.results: list[int] = []
         self.notes: list[str] = []
         self.alike = bound.grouped.alike
@@ -193,9 +196,14 @@ class Draft:
         while value in self.views and (value, space) not in self._there:
             looking.append(value)
             value = self.views[value][0]
-        found = self._there.get((value, space))
-        if found is None:
-            found = self._copied(value, space)
+        # Sources are at home in the host's memory.
+        value = self.arrived.get(value, value)
+        if self.away.get(value, HOST) == space:
+            found = value
+        else:
+            found = self._there.get((value, space), -1)
+            if found < 0:
+                found = self._copied(value, space)
         for view in reversed(looking):
             copy = self._there[view, space] = self.another(view)
             self.models[copy] = self.model(view)
@@ -206,7 +214,9 @@ class Draft:
 
     def _copied(self, value: int, space: str) -> int:
         copy = self._there[value, space] = self.another(value)
-        if self.known(value) is None:
+        if value in self._sources:
+            self.arrived[copy] = value
+        elif self.known(value) is None:
             producer = self.graph.producers[self.originals[copy]]
             transfer = Transfer(self.away.get(value, HOST), space)
             self.add((producer,), (value,), (copy,), transfer)

@@ -128,6 +128,8 @@ def emit(
         ),
         idle=[],
         settle=queues.settle,
+        on_host=queues.on_host(),
+        lenders=queues.lenders(),
     )
 
 

@@ -19,6 +19,7 @@ from ..devices.opencl.region import Place, Pointer, Recipe
 from ..devices.opencl.small import merged
 from ..failure import InNodeError
 from ..plan import Call, picking
+from ..residence import Held, Resident
 from .assign import Assigned, Cell, Instruction
 from .moves import End, Given, Launched, Merged, Part, Transfer, Wait
 from .synchronize import parts_on, root_of
@@ -55,6 +56,7 @@ class Queue:
     """
 
     def __init__(self, device: OpenCLDevice, assigned: Assigned, cells: list[Cell]) -> None:
+        device.runtime.require_alive()
         self.device = device
         self._assigned = assigned
         self._cells = cells
@@ -120,13 +122,22 @@ class Queue:
         return root, offset
 
     def give(self, item: Instruction) -> Call:
-        """The call that tells the device where the arrays of a run are."""
+        """The call that tells the device where the values of a run are."""
         self._given = item.reads
-        return _bind, picking((self.commands, *item.reads))
+        return _bind, picking((self.commands, *map(self._handed, item.reads)))
 
-    def moves(self, cell: int) -> None:
-        """Note that copies go to a cell, or come from it."""
+    def _handed(self, cell: int) -> int:
+        """The cell in which a run's value is put: a source or output in another space is there."""
+        found = self._cells[cell]
+        sources = len(self._assigned.bound.grouped.program.sources)
+        return found.at if found.kind == "source" else sources + found.at
+
+    def moves(self, cell: int) -> int:
+        """Note that copies go to a cell of this device, or come from it; the cell of its memory."""
+        if self._cells[cell].kind == "output":
+            return self._handed(cell)
         self._moved.add(cell)
+        return cell
 
     def wait(self) -> Call:
         """The call that waits for the device."""
@@ -219,25 +230,48 @@ class Queues:
 
     def _transfer(self, item: Instruction, kernel: Transfer) -> Call:
         """The call that copies an operand from one memory space to another."""
-        pick = picking(item.reads + item.writes)
         ends = [self._queue(space) if space != HOST else None for space in kernel]
+        cells = []
         for queue, cell in zip(ends, (*item.reads, *item.writes), strict=True):
-            if queue is not None:
-                queue.moves(cell)
+            cells.append(cell if queue is None else queue.moves(cell))
+        pick = picking(tuple(cells))
         source, target = ends
         if source is None and target is not None:
-            return target.device.staging.upload, pick
+            upload = target.device.staging.upload
+            return (lambda a, b: upload(a, _memory(b))), pick
         if source is not None and target is None:
-            return source.device.staging.download, pick
+            download = source.device.staging.download
+            return (lambda a, b: download(_memory(a), b)), pick
         if source is None or target is None:
             raise TypeError("a copy within the host's memory is NumPy's")
         send, there = source.device.staging.send, target.device.staging
-        return (lambda a, b: send(a, there, b)), pick
+        return (lambda a, b: send(_memory(a), there, _memory(b))), pick
 
     def fill(self, arrays: list[Any], arena: Array) -> None:
         """Make the launches of a workspace.  arena: the host's.  Raises MemoryError."""
         for queue in self._queues.values():
             queue.fill(arrays, arena)
+
+    def lenders(self) -> tuple[Callable[[], Resident] | None, ...]:
+        """For each output what gives the memory of a device that it is written to."""
+        found: dict[int, Callable[[], Resident]] = {}
+        for cell in self._cells:
+            if cell.kind == "output" and cell.space != HOST:
+                shape: Any = cell.type.shape
+                lend = self._devices[cell.space].resident
+                found[cell.at] = partial(lend, tuple(shape), cell.type.dtype)
+        count = len(self._assigned.bound.grouped.program.outputs)
+        return tuple([found.get(k) for k in range(count)])
+
+    def on_host(self) -> tuple[int, ...]:
+        """The sources that have to be arrays of the host: whoever reads them does so there."""
+        found: set[int] = set()
+        for item in self._assigned.instructions:
+            for c in item.reads if not isinstance(item.kernel, Given) else ():
+                root, _ = root_of(self._cells, c)
+                if self._cells[root].kind == "source" and self._cells[root].space == HOST:
+                    found.add(self._cells[root].at)
+        return tuple(sorted(found))
 
     @property
     def settle(self) -> Callable[[], None] | None:
@@ -257,5 +291,11 @@ def _new_cell(cells: list[Cell]) -> int:
     return len(cells) - 1
 
 
-def _bind(commands: Commands, *arrays: Array) -> None:
-    commands.bind(*arrays)
+def _bind(commands: Commands, *values: Held) -> None:
+    commands.bind(*values)
+
+
+def _memory(place: Memory | Resident) -> Memory:
+    """The memory of a value, in a plan or of a run."""
+    memory: Memory = place.memory if isinstance(place, Resident) else place
+    return memory

@@ -49,5 +49,7 @@ def written(
             elsewhere = None if near is None else on_opencl[near.name]
         if elsewhere is None or not elsewhere.write(group, members):
             on_numpy.write(group, members)
-    draft.results = [draft.brought(value, HOST) for value in draft.program.outputs]
+    fetches = [draft.brought(value, HOST) for value in draft.program.fetches]
+    # What variables are given stays where it is.
+    draft.results = [*fetches, *draft.program.outputs[len(fetches) :]]
     return draft

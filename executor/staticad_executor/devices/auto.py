@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,21 +16,18 @@ Pair = tuple["OpenCLDevice | None", "OpenCLDevice | None"]
 class Auto:
     """Devices that are looked for when there is something for them to do.
 
-    find: the one that works in the host's memory, and the one that has its own.
+    find: the one that works in the host's memory, and the one that has its own; asked each time,
+    since a fork of this process has none of them.
     """
 
     find: Callable[[], Pair]
 
-    @cached_property
-    def _found(self) -> Pair:
-        return self.find()
-
     @property
     def near(self) -> OpenCLDevice | None:
         """The device on the processor, in the host's memory."""
-        return self._found[0]
+        return self.find()[0]
 
     @property
     def far(self) -> OpenCLDevice | None:
         """The device with memory of its own."""
-        return self._found[1]
+        return self.find()[1]

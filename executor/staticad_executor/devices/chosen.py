@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -52,10 +53,14 @@ def devices_for(
     return Devices(default, elsewhere, meant, auto)
 
 
-@cache
 def _near_and_far() -> Pair:
     """The first device on the processor that works in the host's memory, and the first one with
     memory of its own; neither where OpenCL cannot be used."""
+    return _found(os.getpid())
+
+
+@cache
+def _found(process: int) -> Pair:
     try:
         from .opencl.device import open_device
         from .opencl.discovery import found_devices

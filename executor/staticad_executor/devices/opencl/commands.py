@@ -14,6 +14,8 @@ import pyopencl as cl
 
 from staticad_schema.types import Array
 
+from ...residence import Held, Resident, hosted
+from ..base import HOST
 from .buffers import Memory, seen
 from .device import OpenCLDevice
 from .launch import Launch
@@ -64,15 +66,21 @@ class _Use(NamedTuple):
 
 
 class _Given:
-    """The arguments that are one memory of each run, where that was in the last one, and buffers
-    over the places where it has been."""
+    """The arguments that are one memory of each run.
 
-    __slots__ = ("address", "known", "uses")
+    address: where that was in the last run, in the host's memory; known: buffers over the places
+    where it has been.  own: memory of the device for copies; copied: whether the arguments are
+    that.
+    """
+
+    __slots__ = ("address", "copied", "known", "own", "uses")
 
     def __init__(self, uses: list[_Use]) -> None:
         self.uses = uses
         self.address = -1
         self.known: dict[int, Memory] = {}
+        self.own: Memory | None = None
+        self.copied = False
 
 
 class Commands:
@@ -131,21 +139,41 @@ class Commands:
         self._tables.append(memory)
         return memory
 
-    def bind(self, *arrays: Array) -> None:
-        """Point to the arrays of this run.  Raises MemoryError."""
-        for array, given in zip(arrays, self._given, strict=True):
-            address = array.__array_interface__["data"][0]
-            if given.address != address:
-                memory = given.known.get(address)
-                if memory is None:
-                    memory = self._seen(array, address, given.known)
-                for use in given.uses:
-                    _point(use, memory)
-                given.address = address
+    def bind(self, *values: Held) -> None:
+        """Point to the values of this run: in the host's memory where the device works in that;
+        else where they are on the device, or in copies.  Raises MemoryError, ExecutionError."""
+        shares = self._device.space == HOST
+        for value, given in zip(values, self._given, strict=True):
+            if shares:
+                array = hosted(value)
+                address = array.__array_interface__["data"][0]
+                if given.address != address:
+                    self._point(given, given.known.get(address) or self._seen(array, given))
+                    given.address = address
+            elif isinstance(value, Resident) and value.space == self._device.space:
+                self._point(given, value.memory)
+                given.copied = False
+            else:
+                self._copy(hosted(value), given)
 
-    def _seen(self, array: Array, address: int, known: dict[int, Memory]) -> Memory:
+    def _copy(self, array: Array, given: _Given) -> None:
+        if given.own is None:
+            given.own = self._device.buffers.lend(max(1, array.nbytes)).memory
+        if not given.copied:
+            self._point(given, given.own)
+            given.copied = True
+        if array.nbytes:
+            self._device.staging.upload(array, given.own)
+
+    @staticmethod
+    def _point(given: _Given, memory: Memory) -> None:
+        for use in given.uses:
+            _point(use, memory)
+
+    def _seen(self, array: Array, given: _Given) -> Memory:
         """The memory of an array, which is remembered by its address: for a driver the first use
         of a buffer takes ten times as long as another one.  The array itself is not held."""
+        known, address = given.known, array.__array_interface__["data"][0]
         if len(known) >= REMEMBERED:
             del known[next(iter(known))]
         memory = known[address] = seen(self._device.runtime, array, address)

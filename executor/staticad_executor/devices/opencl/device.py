@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from staticad_schema.types import Array, TensorType
+from staticad_schema.types import Array, DType, TensorType
 
+from ...residence import Resident
 from ..base import HOST
 from .buffers import BufferPool, Memory, share
 from .cache import DiskCache
@@ -100,6 +102,12 @@ class OpenCLDevice:
         if array.nbytes:
             self.staging.upload(array, memory)
         return memory
+
+    def resident(self, shape: tuple[int, ...], dtype: DType) -> Resident:
+        """Memory for a value that is to stay here.  Raises MemoryError."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        memory = self.buffers.lend(max(1, nbytes)).memory
+        return Resident(shape, dtype, self.space, memory, self.staging.download)
 
     def trim(self) -> int:
         """Give idle memory back to the driver; return its bytes."""

@@ -86,6 +86,12 @@ def found_devices() -> tuple[Found, ...]:
     already, and has none of the threads that drivers then start.
     """
     process, devices = _discovered()
+    require_process(process)
+    return devices
+
+
+def require_process(process: int) -> None:
+    """Raises PlanError unless this is the process of that number."""
     if process != os.getpid():
         raise PlanError(
             "OpenCL does not survive a fork",
@@ -94,7 +100,6 @@ def found_devices() -> tuple[Found, ...]:
             found="a fork of a process that has used OpenCL",
             hint='multiprocessing.get_context("spawn") starts them afresh',
         )
-    return devices
 
 
 @cache

@@ -8,6 +8,7 @@ own for each.
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from staticad_schema.errors import ExecutionError, PlanError
 
 from ...recent import Recent
 from .cache import DiskCache, default_cache, key_of
-from .discovery import Found
+from .discovery import Found, require_process
 from .limits import Limits, limits_of
 
 # Raised when programs are built in another way from the same source.
@@ -56,6 +57,7 @@ class Runtime:
         cache: DiskCache | None = None,
     ) -> None:
         self.found = found
+        self.process = os.getpid()
         self.limits = limits or limits_of(found)
         self.shares_host = found.is_plain_cpu and not separate
         self.cache = cache or default_cache()
@@ -183,6 +185,10 @@ class Runtime:
             return cl.Kernel(program, name)
         except (cl.Error, MemoryError) as error:
             raise failure(error, f"kernel {name!r} of {self.found.label}") from error
+
+    def require_alive(self) -> None:
+        """Raises PlanError in a fork of the process that opened the device."""
+        require_process(self.process)
 
     def flush(self) -> None:
         """Let the device begin with what is enqueued."""
