@@ -66,6 +66,11 @@ def _mask(rows: int, columns: int) -> Region:
     return b.region(b.add("less", bits, 1))
 
 
+def _layer(rows: int, columns: int) -> Region:
+    b = Building((FLOAT32, (rows, columns)), (FLOAT32, (columns, 64)), (FLOAT32, (64,)))
+    return b.region(b.add("relu", b.add("add", b.add("matmul", 0, 1), 2)))
+
+
 CASES: dict[str, tuple[Callable[[int, int], Region], Target]] = {
     "bias_relu": (_bias_relu, CPU),
     "softmax_cpu": (_softmax, CPU),
@@ -73,6 +78,8 @@ CASES: dict[str, tuple[Callable[[int, int], Region], Target]] = {
     "column_sums": (_column_sums, CPU),
     "rows_by_number": (_rows_by_number, CPU),
     "mask": (_mask, GPU),
+    "layer_cpu": (_layer, CPU),
+    "layer_gpu": (_layer, GPU),
 }
 
 

@@ -43,7 +43,7 @@ def local_tile(c: Contraction, target: Target) -> LocalTile | None:
     known = [t for t in tiles if t is not None]
     for tile in known:
         count = c.matrices * -(-c.rows // tile.high) * -(-c.columns // tile.wide)
-        if count >= 2 * target.units:
+        if count >= target.units:
             return tile
     return known[-1] if known else None
 
