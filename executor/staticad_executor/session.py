@@ -53,7 +53,7 @@ class Session:
     graph: what to run; it may grow meanwhile.  device: "auto", "numpy", or "opencl" for the first
     OpenCL device, "opencl:1" for the second, "opencl:pocl" for one by its platform; what that does
     not run, NumPy does.  variables: another session's `variables`, to share its state.
-    threads: threads of a kernel, None for as many as pay.  check_numerics: watch every value, and
+    threads: threads of a NumPy kernel, None for as many as pay.  check_numerics: watch every value, and
     fail at the first NaN, or infinity made of finite values.  rewrites: classes and names of
     rewrites that are applied, and names with - before them that are not.  memory_budget: the most
     bytes that `memory` may predict for a run: values are computed again where they are needed, with
@@ -275,7 +275,7 @@ class Session:
     def _devices(self) -> Devices:
         """The session's devices, and those that nodes ask for."""
         hints = {node.device for node in self.graph.nodes if node.device is not None}
-        return devices_for(self._device, sorted(hints), self._threads >= usable_cores())
+        return devices_for(self._device, sorted(hints))
 
     # ---------------------------------------------------------------- looking inside
 

@@ -24,11 +24,8 @@ def is_opencl(name: str) -> bool:
     return name.strip().casefold().partition(":")[0].strip() == OPENCL
 
 
-def devices_for(
-    device: str | OpenCLDevice, hints: Iterable[str], all_cores: bool = True
-) -> Devices:
-    """The devices for a session's `device` and the hints of nodes.  all_cores: whether the session
-    may use all cores of the processor, as its OpenCL devices do.
+def devices_for(device: str | OpenCLDevice, hints: Iterable[str]) -> Devices:
+    """The devices for a session's `device` and the hints of nodes.
 
     Raises PlanError where the session asks for what is not there; a hint for what is not there
     means nothing.
@@ -49,7 +46,7 @@ def devices_for(
                 continue
             elsewhere.setdefault(found.name, found)
             meant[hint] = found.name
-    auto = Auto(_near_and_far) if device == AUTO and all_cores else None
+    auto = Auto(_near_and_far) if device == AUTO else None
     return Devices(default, elsewhere, meant, auto)
 
 
