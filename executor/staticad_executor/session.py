@@ -53,8 +53,8 @@ class Session:
     graph: what to run; it may grow meanwhile.  device: "auto", "numpy", or "opencl" for the first
     OpenCL device, "opencl:1" for the second, "opencl:pocl" for one by its platform; what that does
     not run, NumPy does.  variables: another session's `variables`, to share its state.
-    threads: threads of a NumPy kernel, None for as many as pay.  check_numerics: watch every value, and
-    fail at the first NaN, or infinity made of finite values.  rewrites: classes and names of
+    threads: threads of a NumPy kernel, None for as many as pay.  check_numerics: watch every value,
+    and fail at the first NaN, or infinity made of finite values.  rewrites: classes and names of
     rewrites that are applied, and names with - before them that are not.  memory_budget: the most
     bytes that `memory` may predict for a run: values are computed again where they are needed, with
     the same bits, instead of being kept; PlanError says the smallest budget where that is not

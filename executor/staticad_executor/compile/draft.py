@@ -239,9 +239,39 @@ class Draft:
 
     # -------------------------------------------------------------- parts of a concatenation
 
-    def movable(self, value: int) -> int:
-        """The value that is computed where `value` has its elements, all of them in order, if it
-        may be computed elsewhere; else -1."""
+    def join(self, node: Node, space: str, copied: Callable[[int, int], None]) -> bool:
+        """Let the operands of a concatenation be computed where they belong in it, in that memory
+        space; False if none can, or if they are no runs of memory.
+
+        copied: copies one, that has to stay where it is, into its part.
+        """
+        whole = node.start
+        axis = self.bound.node_attributes(self.graph.producers[whole])["axis"]
+        shape: Any = self.types[whole].shape
+        if math.prod(shape[:axis]) != 1 or not math.prod(shape):
+            return False
+        if all(self.movable(v, space) < 0 for v in node.inputs):
+            return False
+        self.enter(whole, space)
+        start = 0
+        for v in node.inputs:
+            own: Any = self.types[v].shape
+            part = self.movable(v, space)
+            alone = part < 0
+            if alone:
+                part = self.another(v)
+                self.originals[part] = whole
+            self._lay(part, whole, axis, start, start + own[axis])
+            if alone:
+                self.enter(part, space)
+                copied(v, part)
+            start += own[axis]
+        self.joined.add(whole)
+        return True
+
+    def movable(self, value: int, space: str) -> int:
+        """The value that is computed in that memory space where `value` has its elements, all of
+        them in order, if it may be computed elsewhere there; else -1."""
         while value in self.views and value not in self._made:
             source = self.views[value][0]
             if self.model(source).size != self.models[value].size:
@@ -253,10 +283,11 @@ class Draft:
         while self._seen < len(written):
             self._made.update(written[self._seen])
             self._seen += 1
-        free = value in self._made and value not in self.views and value not in self.away
-        return value if free and value not in self.outputs else -1
+        if value not in self._made or value in self.views or value in self.outputs:
+            return -1
+        return value if self.away.get(value, HOST) == space else -1
 
-    def part(self, value: int, whole: int, axis: int, start: int, stop: int) -> None:
+    def _lay(self, value: int, whole: int, axis: int, start: int, stop: int) -> None:
         """Have a value computed where its elements are in a concatenation: from `start` to `stop`
         along an axis behind axes of size 1."""
         shape: Any = self.types[whole].shape

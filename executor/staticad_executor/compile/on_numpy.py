@@ -206,7 +206,7 @@ class OnNumpy:
 
     def kernel(self, index: int) -> None:
         node = self.graph.nodes[index]
-        if node.op == "concat" and self.joins and self.join(index, node):
+        if node.op == "concat" and self.joins and self.draft.join(node, HOST, self.copied):
             return
         kind = self.alike.node(index, node)
         known = self.alike.kernels if kind.fixed else self.kernels
@@ -242,27 +242,7 @@ class OnNumpy:
         # A caller may feed one array twice.
         return first != second and not {first, second} <= self.draft.feeds
 
-    # -------------------------------------------------------------- parts
-
-    def join(self, index: int, node: Node) -> bool:
-        """Let the operands of a concatenation be computed where they belong in it, those that
-        cannot be copied there; False if none can, or if they are no runs of memory."""
-        draft = self.draft
-        whole, axis = node.start, self.bound.node_attributes(index)["axis"]
-        shape: Any = self.types[whole].shape
-        if math.prod(shape[:axis]) != 1 or not math.prod(shape):
-            return False
-        if all(draft.movable(v) < 0 for v in node.inputs):
-            return False
-        start = 0
-        for v in node.inputs:
-            own: Any = self.types[v].shape
-            part = draft.movable(v)
-            if part < 0:
-                part = draft.another(v)
-                draft.originals[part] = whole
-                self.add((index,), (self.walked(v),), (part,), copy_kernel())
-            draft.part(part, whole, axis, start, start + own[axis])
-            start += own[axis]
-        draft.joined.add(whole)
-        return True
+    def copied(self, value: int, part: int) -> None:
+        """Copy a value to where it belongs in a concatenation."""
+        node = self.graph.producers[self.draft.originals[part]]
+        self.add((node,), (self.walked(value),), (part,), copy_kernel())

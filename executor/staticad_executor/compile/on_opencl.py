@@ -64,6 +64,10 @@ class OnOpenCL:
 
         False if there are none: then nothing is written, and a note says why.
         """
+        draft = self.draft
+        node = draft.graph.nodes[members[0]]
+        if node.op == "concat" and draft.join(node, self.device.space, self._copied):
+            return True
         parts = self._parts(group, members)
         if isinstance(parts, str):
             graph = self.draft.graph
@@ -191,6 +195,17 @@ class OnOpenCL:
             done = work(node.op, operands, outputs)
             total += (done.flops + sum(map(count, outputs))) / 16 + done.special
         return total
+
+    def _copied(self, value: int, part: int) -> None:
+        """Copy a value to where it belongs in a concatenation."""
+        draft = self.draft
+        here = draft.brought(value, self.device.space)
+        type_ = draft.types[value]
+        layout = _operand(type_, draft.model(here).strides)
+        region = Region((layout,), (Step("identity", {}, (0,), (type_,)),), (1,))
+        found = _Found(generate(region, self.device.target), (0,), frozenset(), False, False)
+        producer = draft.graph.producers[draft.originals[part]]
+        self._add(_Part((producer,), (here,), (part,), found))
 
     def _add(self, part: _Part) -> None:
         draft, found, space = self.draft, part.found, self.device.space
