@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -29,7 +28,7 @@ def by_default(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if getattr(request, "param", "numpy") == "opencl":
         device = opencl()
 
-        def chosen(asked: Any, hints: Iterable[str]) -> Any:
-            return devices_for(device if asked == "auto" else asked, hints)
+        def chosen(asked: Any, *more: Any) -> Any:
+            return devices_for(device if asked == "auto" else asked, *more)
 
         monkeypatch.setattr(sys.modules["staticad_executor.session"], "devices_for", chosen)

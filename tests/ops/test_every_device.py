@@ -21,6 +21,7 @@ from staticad_schema.types import FLOAT32, KINDS, NAMES, Array, as_dtype
 from ..devices import lesser, opencl, others
 from .every import EPS, SAMPLES, names
 from .on_device import Batch, small_ones, with_dtype
+from .samples import Sample
 from .test_every_special import PATTERNS, special
 
 # What differs from NumPy in the last places: sums and products of many elements, whose order is
@@ -43,6 +44,7 @@ FUNCTIONS = frozenset(
         "sin", "sinc", "sinh", "softplus", "softsign", "tan", "tanh", "xlog1py", "xlogy",
     }
 )  # fmt: skip
+CONVOLUTIONS = frozenset({"conv", "conv_input", "conv_weights"})
 SPECIAL_FUNCTIONS = frozenset(
     {
         "beta", "beta_density", "betainc", "betaincc", "betaln", "digamma", "erfcinv", "erfcx",
@@ -88,6 +90,21 @@ def differs(definition: Op, found: Array, expected: Array) -> bool:
     return not bool(close.all()) or bool(signs.any())
 
 
+def patterns_for(name: str) -> tuple[tuple[float, ...], ...]:
+    """The special numbers for which an op has one result, however it is computed."""
+    if name in CONVOLUTIONS:
+        # What lies in no window, or in the padding, is 0 times a weight, or is nothing.
+        return tuple(p for p in PATTERNS if np.isfinite(p).all() and max(map(abs, p)) < 2)
+    # Where sums leave the range of numbers, their order decides between infinity and NaN.
+    return PATTERNS[1:] if name in SUMS else PATTERNS
+
+
+def is_undefined(definition: Op, sample: Sample, result: Array) -> bool:
+    """Whether special numbers are cast to integers, of which processors make what they like."""
+    floats = any(KINDS[a.dtype] in ("float", "complex") for a in sample.arrays)
+    return definition.name == "cast" and floats and KINDS[result.dtype] in ("int", "uint")
+
+
 def without_a_reason(plan: str) -> set[str]:
     """The ops that a plan runs on NumPy and does not say why."""
     told = " ".join(part for part in plan.splitlines() if part.startswith("on numpy: "))
@@ -104,8 +121,7 @@ def check(name: str, dtype: Any, device: str | OpenCLDevice) -> None:
     batch = Batch(definition, [*kept, *small_ones(definition, kept)])
     if not batch.outputs:
         pytest.skip(f"no sample of {dtype.name}")
-    # Where sums leave the range of numbers, their order decides between infinity and NaN.
-    patterns = PATTERNS[1:] if name in SUMS else PATTERNS
+    patterns = patterns_for(name)
     more = []
     if KINDS[dtype] in ("float", "complex"):
         more = [
@@ -124,6 +140,8 @@ def check(name: str, dtype: Any, device: str | OpenCLDevice) -> None:
     assert without_a_reason(plan) == set(), plan
     for run, (values, right) in enumerate(zip(found, expected, strict=True)):
         for sample, value, wanted in zip(batch.samples, values, right, strict=True):
+            if run and is_undefined(definition, sample, wanted):
+                continue
             assert not differs(definition, value, wanted), (
                 f"{sample} of numbers {'its own' if not run else patterns[run - 1]}: "
                 f"{value}, not {wanted}"
