@@ -29,7 +29,7 @@ from .emit import emit
 from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
-from .mix import far_device
+from .mix import taken, told
 from .order import order
 from .place import ALONE, Devices, place
 from .rewrite import DEFAULT, Report, rewrite
@@ -49,7 +49,7 @@ class Structure:
     """What is the same for all sizes.  runs counts how often each stage has run for it.
     devices: those that may be used.  budget: the bytes that a plan may need,
     with what it is given and hands out.  about: what `explain` says first.  elsewhere: the same
-    for a device with memory of its own."""
+    with nodes that are taken by a device."""
 
     grouped: Grouped
     waiting: Pending
@@ -60,7 +60,7 @@ class Structure:
     devices: Devices
     budget: int | None = None
     about: tuple[str, ...] = ()
-    elsewhere: Callable[[OpenCLDevice], Structure] | None = None
+    elsewhere: Callable[[OpenCLDevice, bytes], Structure] | None = None
 
     @property
     def program(self) -> Program:
@@ -102,9 +102,11 @@ class Structure:
             bound = bind(self.grouped, self.waiting, source_shapes)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
             auto = self.devices.auto
-            far = None if auto is None else far_device(auto, bound)
-            if far is not None and self.elsewhere is not None:
-                return self.elsewhere(far).plan(source_shapes)
+            flags = None if auto is None else taken(bound)
+            if auto is not None and flags is not None and self.elsewhere is not None:
+                device = auto()
+                if device is not None:
+                    return self.elsewhere(device, flags).plan(source_shapes)
             plan = self._finish(bound)
             if self.budget is None:
                 return plan
@@ -112,15 +114,11 @@ class Structure:
 
     def _finish(self, bound: Bound) -> Plan:
         """The plan of a bound program."""
-        devices = self.devices
-        assigned = assign(bound, self.python_scalars, devices.elsewhere, devices.auto)
-        told = (*bound.grouped.notes, *assigned.notes)
-        notes = partial(self._notes, told, Counter(self.runs))
-        used = dict(devices.elsewhere)
-        if devices.auto is not None and assigned.devices - used.keys():
-            # Looked for by now.
-            used |= {d.name: d for d in (devices.auto.near,) if d is not None}
-        return emit(assigned, self.threads, notes, used)
+        elsewhere = self.devices.elsewhere
+        assigned = assign(bound, self.python_scalars, elsewhere)
+        more = (*bound.grouped.notes, *assigned.notes)
+        notes = partial(self._notes, more, Counter(self.runs))
+        return emit(assigned, self.threads, notes, elsewhere)
 
     def _notes(self, more: Sequence[str], runs: Mapping[str, int]) -> list[str]:
         """What `explain` says before the steps."""
@@ -244,9 +242,11 @@ def _structure(
     scalars = chosen_switch("python_scalars", rewrites)
 
     @cache
-    def elsewhere(device: OpenCLDevice) -> Structure:
-        there = Devices(device.name, {**devices.elsewhere, device.name: device}, devices.meant)
-        return _structure(program, there, threads, report, rewrites, budget)
+    def elsewhere(device: OpenCLDevice, flags: bytes) -> Structure:
+        known = {**devices.elsewhere, device.name: device}
+        there = Devices(device.name, known, devices.meant, None, flags)
+        made = _structure(program, there, threads, report, rewrites, budget)
+        return replace(made, about=(told(device.name, flags),))
 
     return Structure(
         grouped, pending(program), threads, report, scalars, runs, devices, budget,

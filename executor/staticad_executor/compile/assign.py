@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array, TensorType, nbytes
 
-from ..devices.auto import Auto
 from ..devices.base import HOST, OpenCL
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel, copy_kernel
@@ -80,13 +79,6 @@ class Assigned:
         return sum(arena.nbytes for arena in self.arenas.values())
 
     @property
-    def devices(self) -> set[str]:
-        """The names of those beside NumPy that are used."""
-        return {
-            item.kernel.device for item in self.instructions if isinstance(item.kernel, Launched)
-        }
-
-    @property
     def value_bytes(self) -> int:
         """The bytes of all values that are computed."""
         nodes, types = self.bound.grouped.program.graph.nodes, self.bound.types
@@ -126,17 +118,14 @@ class Assigned:
 
 
 def assign(
-    bound: Bound,
-    python_scalars: bool = False,
-    devices: Mapping[str, OpenCL] | None = None,
-    auto: Auto | None = None,
+    bound: Bound, python_scalars: bool = False, devices: Mapping[str, OpenCL] | None = None
 ) -> Assigned:
     """Instructions and memory for a program with concrete sizes.
 
-    python_scalars: whether 0-d regions may compute with Python's floats.  devices, auto: see
+    python_scalars: whether 0-d regions may compute with Python's floats.  devices: see
     `written`.
     """
-    return _place(written(bound, python_scalars, True, devices, auto))
+    return _place(written(bound, python_scalars, True, devices))
 
 
 def _place(draft: Draft) -> Assigned:

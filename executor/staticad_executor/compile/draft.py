@@ -184,9 +184,15 @@ class Draft:
 
     def offset(self, value: int) -> int:
         """Where the first element of a value is in the memory of its root, in bytes."""
-        if value not in self.views:
-            return 0
-        return _address(self.model(value)) - _address(self.model(self.root(value)))
+        total = 0
+        while value in self.views:
+            source = self.views[value][0]
+            part = self.part_at.get(value)
+            if part is None:
+                part = _address(self.model(value)) - _address(self.model(source))
+            total += part
+            value = source
+        return total
 
     def brought(self, value: int, space: str) -> int:
         """The value in a memory space: itself if it is there, else a copy, which is made once."""

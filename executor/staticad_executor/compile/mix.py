@@ -1,59 +1,55 @@
-"""What "auto" chooses: where a session says nothing, by sizes alone.
+"""What "auto" takes from NumPy: where a session says nothing, by sizes alone.
 
-NumPy runs everything.  An OpenCL device on the processor, which works in the same memory, takes
-what has many elements and no library for it: regions and reductions of `LARGE` elements or more.
-A device with memory of its own takes a whole program, if that takes the processor long.
+Nodes with much to do go to an OpenCL device, if there is one, and so does what follows from them,
+so that values do not move to and fro.  What is computed before them, or is small throughout, stays
+on NumPy: enqueueing takes longer than that, and kernels have to be compiled.
 
-The choice follows from a node's own shapes, not from what else is asked for, so that its bits do
-not either; and no device is looked for before there is something for it to do.
+The choice for a node follows from its own shapes and from those of what it is computed from, not
+from what else is asked for, nor from threads; so its bits do not depend on these either.  No device
+is looked for before there is something for it to do.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from staticad_schema.op import OPS
 
-from ..devices.auto import Auto
-from ..work import work
+from ..program import ASKS_SIZES, GIVEN
+from ..work import FLOPS, count, work
 from .bind import Bound
-from .draft import Draft
-from .group import Group
-from .rows import ROW_OPS
 
-if TYPE_CHECKING:
-    from ..devices.opencl.device import OpenCLDevice
-
-LARGE = 1 << 16
-LONG_SECONDS = 2e-3
-# About what the processor does in a second, to tell what takes long: operations of products, bytes
-# of memory, special functions.
-_FLOPS, _BYTES, _SPECIAL = 5e10, 1e10, 2e9
+# What is worth the seconds that compiling takes: on two cores with PoCL, these take NumPy 0.3 ms
+# at least, and a training step has many of them.
+LARGE = 1 << 18
+"""Elements of one operand or result."""
+MANY_FLOPS = 1 << 26
+"""Operations of a product, for which NumPy has a library."""
+CONVOLUTION_FLOPS = 1 << 24
+_CONVOLUTIONS = frozenset({"conv", "conv_input", "conv_weights"})
 
 
-def near_device(
-    auto: Auto, draft: Draft, group: Group, members: Sequence[int]
-) -> OpenCLDevice | None:
-    """The device on the processor that runs a group of NumPy's; None if NumPy does."""
-    nodes, types = draft.graph.nodes, draft.types
-    if group.kind != "region" and group.rows < 0 and nodes[members[0]].op not in ROW_OPS:
-        return None
-    shapes: list[Any] = [types[v].shape for i in members for v in nodes[i].outputs]
-    shapes += [types[v].shape for i in members for v in nodes[i].inputs]
-    return auto.near if max(map(math.prod, shapes)) >= LARGE else None
-
-
-def far_device(auto: Auto, bound: Bound) -> OpenCLDevice | None:
-    """The device that a whole program goes to; None if it stays on the processor."""
-    types = bound.types
-    seconds = 0.0
-    for node in bound.grouped.program.graph.nodes:
+def taken(bound: Bound) -> bytes | None:
+    """For each node of a bound program whether it goes to a device; None if none does."""
+    graph, types = bound.grouped.program.graph, bound.types
+    producers = graph.producers
+    flags = bytearray(len(graph.nodes))
+    for index, node in enumerate(graph.nodes):
+        if node.op in GIVEN or node.op in ASKS_SIZES or not node.inputs:
+            continue
+        if any(flags[producers[v]] for v in node.inputs):
+            flags[index] = 1
+            continue
         operands, outputs = ([types[v] for v in side] for side in (node.inputs, node.outputs))
-        done = work(node.op, operands, outputs)
-        seconds += done.flops / _FLOPS + done.traffic / _BYTES + done.special / _SPECIAL
-    return auto.far if seconds >= LONG_SECONDS else None
+        if node.op in FLOPS:
+            most = CONVOLUTION_FLOPS if node.op in _CONVOLUTIONS else MANY_FLOPS
+            flags[index] = work(node.op, operands, outputs).flops >= most
+        elif not OPS[node.op].view:
+            flags[index] = max(map(count, [*operands, *outputs]), default=0) >= LARGE
+    return bytes(flags) if any(flags) else None
 
 
-def told(device: OpenCLDevice) -> str:
-    """What `explain` says where the device on the processor is used."""
-    return f"auto: {device.name} for regions of {LARGE:,} elements or more, else numpy"
+def told(name: str, flags: bytes) -> str:
+    """What `explain` says of it."""
+    return (
+        f"auto: {sum(flags)} of {len(flags)} nodes on {name}: those with {LARGE:,} elements or"
+        f" {MANY_FLOPS:,} operations ({CONVOLUTION_FLOPS:,} of a convolution), and what follows"
+    )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from staticad_schema.text import line
 
-from ..devices.auto import Auto
 from ..devices.base import Device
 from ..devices.numpy import NumpyDevice
 from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
@@ -25,14 +24,16 @@ class Devices:
     """The devices of a session.
 
     default: the name of the one that runs what asks for none.  elsewhere: those beside NumPy, by
-    name.  meant: for each hint of a graph the device that it means, if there is one.  auto: what
-    else may be used, where it pays.
+    name.  meant: for each hint of a graph the device that it means, if there is one.  auto: finds
+    what else may be used, where it pays.  taken: for each node whether it goes to the default
+    one, if not all do.
     """
 
     default: str = NUMPY
     elsewhere: Mapping[str, OpenCLDevice] = field(default_factory=dict)
     meant: Mapping[str, str] = field(default_factory=dict)
-    auto: Auto | None = None
+    auto: Callable[[], OpenCLDevice | None] | None = None
+    taken: bytes | None = None
 
     @property
     def named(self) -> dict[str, Device]:
@@ -70,12 +71,14 @@ def place(program: Program, devices: Devices = ALONE) -> Placed:
     chosen: list[str] = []
     notes: list[str] = []
     missed: Counter[tuple[str, str]] = Counter()
-    for node in graph.nodes:
+    for index, node in enumerate(graph.nodes):
         hint = node.device
         if hint is None and not devices.elsewhere:
             chosen.append(NUMPY)
             continue
         wanted = devices.default
+        if devices.taken is not None and not devices.taken[index]:
+            wanted = NUMPY
         if hint is not None:
             wanted = NUMPY if hint == NUMPY else devices.meant.get(hint, wanted)
         if node.op in VIEWS and node.inputs and hint is None:

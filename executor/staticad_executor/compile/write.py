@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..devices.auto import Auto
 from ..devices.base import HOST, OpenCL
 from .bind import Bound
 from .draft import Draft
-from .mix import near_device, told
 from .on_numpy import OnNumpy
 from .on_opencl import OnOpenCL
-from .place import NUMPY
 
 
 def written(
@@ -19,12 +16,11 @@ def written(
     python_scalars: bool = False,
     joins: bool = False,
     devices: Mapping[str, OpenCL] | None = None,
-    auto: Auto | None = None,
 ) -> Draft:
     """All instructions, in the order of the groups.
 
     python_scalars, joins: see `OnNumpy`.  devices: those beside NumPy, by name; what they do not
-    run after all, NumPy does.  auto: what else is taken from NumPy.
+    run after all, NumPy does.
     """
     draft = Draft(bound)
     on_numpy = OnNumpy(draft, python_scalars, joins)
@@ -41,12 +37,6 @@ def written(
             continue
         draft.begin("region" if group.kind == "region" or group.rows >= 0 else "kernel")
         elsewhere = on_opencl.get(group.device)
-        if auto is not None and group.device == NUMPY:
-            near = near_device(auto, draft, group, members)
-            if near is not None and near.name not in on_opencl:
-                on_opencl[near.name] = OnOpenCL(draft, near)
-                draft.notes.append(told(near))
-            elsewhere = None if near is None else on_opencl[near.name]
         if elsewhere is None or not elsewhere.write(group, members):
             on_numpy.write(group, members)
     fetches = [draft.brought(value, HOST) for value in draft.program.fetches]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from staticad_schema.errors import PlanError
 
 from ..compile.place import NUMPY, Devices
-from .auto import Auto, Pair
 from .base import HOST
 
 if TYPE_CHECKING:
@@ -46,28 +45,28 @@ def devices_for(device: str | OpenCLDevice, hints: Iterable[str]) -> Devices:
                 continue
             elsewhere.setdefault(found.name, found)
             meant[hint] = found.name
-    auto = Auto(_near_and_far) if device == AUTO else None
+    # Looked for by its name at that time, and not before there is something for it to do.
+    auto = (lambda: _best()) if device == AUTO else None
     return Devices(default, elsewhere, meant, auto)
 
 
-def _near_and_far() -> Pair:
-    """The first device on the processor that works in the host's memory, and the first one with
-    memory of its own; neither where OpenCL cannot be used."""
+def _best() -> OpenCLDevice | None:
+    """The first device with memory of its own, else the first one on the processor; None where
+    OpenCL cannot be used, or gives wrong answers."""
     return _found(os.getpid())
 
 
 @cache
-def _found(process: int) -> Pair:
+def _found(process: int) -> OpenCLDevice | None:
     try:
         from .opencl.device import open_device
         from .opencl.discovery import found_devices
 
         devices = [open_device(found.label) for found in found_devices()]
     except (PlanError, MemoryError):
-        return None, None
-    near = next((d for d in devices if d.space == HOST and not d.self_test.failed), None)
-    far = next((d for d in devices if d.space != HOST and not d.self_test.failed), None)
-    return near, far
+        return None
+    devices = [device for device in devices if not device.self_test.failed]
+    return next((d for d in devices if d.space != HOST), devices[0] if devices else None)
 
 
 def _opened(name: str) -> OpenCLDevice:
