@@ -12,8 +12,8 @@ from staticad_schema.types import FLOAT64, INT64, KINDS, UINT64, DType
 from .body import PLACED, Body, Index
 from .code import Var
 from .region import Shape, Step, row_major, shape_of
-from .scalars import literal, register_type
-from .typed import arithmetic, cast, compare, constant, rounded
+from .scalars import register_type, vector
+from .typed import arithmetic, both, cast, choose, compare, constant, rounded
 
 
 def linear(body: Body, index: Index, shape: Shape, key: object) -> str:
@@ -74,6 +74,9 @@ def _at(body: Body, text: str) -> str:
 def _reshape(body: Body, number: int, step: Step, index: Index) -> Var:
     source = step.inputs[0]
     shape, wanted = shape_of(step.types[0]), shape_of(body.region.types[source])
+    if [n for n in shape if n != 1] == [n for n in wanted if n != 1]:
+        texts = iter([text for n, text in zip(shape, index, strict=True) if n != 1])
+        return body.value(source, tuple("0" if n == 1 else next(texts) for n in wanted))
     place = linear(body, index, shape, number)
     return body.value(source, unravelled(body, place, wanted, (number, "size")))
 
@@ -338,17 +341,18 @@ def _power_of_two(body: Body, number: int, step: Step, index: Index) -> Var:
     double = largest.dtype == FLOAT64
     kind, digits, bias = ("long", 52, 1023) if double else ("int", 23, 127)
     limits = np.finfo(np.float64 if double else np.float32)
-    far = f"{largest.text} > {literal(np.sqrt(limits.max) * 2.0**-20, largest.dtype)}"
+    low, high = np.sqrt(limits.tiny) * 2.0**20, np.sqrt(limits.max) * 2.0**-20
+    far = compare(">", largest, constant(high, largest.dtype))
     if step.attributes["small"]:
-        near = literal(np.sqrt(limits.tiny) * 2.0**20, largest.dtype)
-        far = f"{far} || {largest.text} < {near}"
-    infinite = literal(math.inf, largest.dtype)
-    usable = f"{largest.text} > 0 && {largest.text} < {infinite}"
-    exponent = f"(as_{kind}({largest.text}) >> {digits})"
+        far = both("|", far, compare("<", largest, constant(low, largest.dtype)))
+    usable = compare("<", largest, constant(math.inf, largest.dtype))
+    usable = both("&", usable, compare(">", largest, constant(0, largest.dtype)))
+    lanes = largest.lanes
+    exponent = f"(as_{vector(kind, lanes)}({largest.text}) >> {digits})"
     held = f"clamp({exponent}, ({kind})1, ({kind}){2 * bias - 1})"
-    inverse = f"as_{register_type(largest.dtype)}(({kind})({2 * bias} - {held}) << {digits})"
-    one = literal(1, largest.dtype)
-    return body.code.named(f"({far}) && {usable} ? {inverse} : {one}", largest.dtype)
+    bits = f"(({vector(kind, lanes)})({2 * bias}) - {held}) << {digits}"
+    inverse = Var(f"as_{register_type(largest.dtype, lanes)}({bits})", largest.dtype, lanes)
+    return choose(body.code, both("&", far, usable), inverse, constant(1, largest.dtype))
 
 
 PLACED.update(

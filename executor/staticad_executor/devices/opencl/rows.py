@@ -1,8 +1,10 @@
 """Kernels that reduce rows: a row is what stays when the reduced axes vary.
 
 A row is gone through as often as reductions wait for each other: once for a sum, three times for
-a softmax.  On CPUs a work-item takes whole rows, by vectors; on GPUs a group takes a row.  What
-takes long to compute and is asked for in several passes is kept in local memory.
+a softmax.  On CPUs a work-item takes whole rows, by vectors; on GPUs a group takes a row.  Where
+neighbours in memory are of different rows, a vector holds an element of each, and a work-item
+takes as many rows.  What takes long to compute and is asked for in several passes is kept in local
+memory.
 
 Reductions across rows are finished elsewhere: a group leaves what its own rows come to.
 """
@@ -16,7 +18,6 @@ from staticad_schema.types import DType
 from .body import LANE, Body, Index
 from .code import Var
 from .combine import (
-    PLACES,
     REDUCTIONS,
     Accumulator,
     accumulated,
@@ -27,142 +28,102 @@ from .combine import (
     result,
     take,
 )
-from .elementwise import computed_dtypes, keeps_last, largest, no_vector
+from .elementwise import largest
+from .loops import Loops
 from .memory import load, store
-from .places import unravelled
 from .region import Kernel, Pointer, Region, Shape, Step, shape_of
 from .scalars import register_type
 from .signature import Signature
 from .split import Split, levels, made, slow
 from .target import Target, compute_size
 from .typed import cast, spread
+from .walk import walk
 
 _RUN = 4096
-# Vectors that are summed before their sum is: rounding then grows with the root of the length.
-_BLOCK = 128
 # The most groups that each leave something for another kernel to combine.
 _COLUMN_UNITS, _TOTAL_UNITS = 64, 256
 
 
 class Rows:
-    """One kernel under construction."""
+    """One kernel under construction.  scratch: the number of the first one that it fills."""
 
-    def __init__(self, region: Region, target: Target, split: Split) -> None:
+    def __init__(self, region: Region, target: Target, split: Split, scratch: int = 0) -> None:
         self.region, self.target, self.split = region, target, split
         self.levels = levels(region, split.partial)
-        last = len(split.shape) - 1
-        long = [a for a in split.gone if split.shape[a] != 1]
-        # Whether a row's elements are counted along the last axis.
-        self.straight = long in ([last], []) and split.gone[-1:] == (last,)
-        vectors = self.straight and not self._turns()
-        lanes = target.lanes(computed_dtypes(region)) if vectors else 1
-        while lanes > 1 and lanes > split.length:
-            lanes //= 2
-        if any(no_vector(region, s, lanes) or s.op in PLACES for s in region.steps):
-            lanes = 1
-        self.lanes = lanes
+        self.walk = walk(region, target, split)
+        self.lanes = self.walk.lanes
         self.signature = Signature(largest(region) + _RUN)
-        self.body = Body(region, target, self.signature, lanes)
+        self.body = Body(region, target, self.signature, self.lanes)
         self.group = self._group()
         self.stash: dict[int, str] = {}
         self.first_pass: dict[int, int] = {}
-        self.scratch = {v: k for k, v in enumerate(split.partial)}
+        self.scratch = {v: scratch + k for k, v in enumerate(split.partial)}
         self.totals: dict[int, Accumulator] = {}
+        self.stashed = LANE
         self.memories: dict[tuple[int, DType], str] = {}
-        self.kept: dict[int, str] = {}
-        self.n = self.signature.number("length", split.length)
-
-    def _turns(self) -> bool:
-        """Whether a value along a row is read at another place of its last axis."""
-        waiting = [v for v in self.region.outputs if self._full(v)]
-        waiting += [s.inputs[0] for s in self.region.steps if s.op in REDUCTIONS]
-        seen: set[int] = set()
-        while waiting:
-            v = waiting.pop()
-            step, shape = self.region.step_of(v), shape_of(self.region.types[v])
-            if v in seen or step is None or step.op in REDUCTIONS or shape[-1:] in ((), (1,)):
-                continue
-            seen.add(v)
-            if not keeps_last(step):
-                return True
-            waiting += step.inputs
-        return False
+        self.loops = Loops(self.body, split, self.walk, self.group)
 
     def _group(self) -> int:
-        if not self.target.many_items or self.target.alone:
+        if not self.target.many_items or self.target.alone or self.walk.across:
             return 1
-        vectors = max(1, -(-self.split.length // (self.lanes * self.split.parts)))
+        vectors = max(1, -(-self.walk.steps * self.walk.vectors // self.split.parts))
         return max(1, min(self.target.work_group, 256, vectors))
 
     def kernel(self, name: str) -> Kernel:
         """The kernel."""
-        split, signature, body = self.split, self.signature, self.body
-        code, kind = body.code, signature.index_type
-        count = signature.number("rows", split.rows)
-        each = signature.number("rows each", self.each)
-        code.line(f"const {kind} unit = get_group_id(0);")
-        if split.parts > 1:
-            parts = signature.number("parts", split.parts)
-            chunk = signature.number("chunk", self.chunk)
-            code.line(f"const {kind} first = unit / {parts};")
-            code.line(f"const {kind} start = unit % {parts} * {chunk};")
-            code.line(f"const {kind} stop = min(start + {chunk}, {self.n});")
-        else:
-            code.line(f"const {kind} first = unit * {each};")
-        code.line(f"const {kind} last = min(first + {each}, {count});")
+        walk, signature, code = self.walk, self.signature, self.body.code
+        kind = signature.index_type
+        self.loops.rows(self.each)
         if self.group > 1:
             code.line("const int lid = get_local_id(0);")
             code.line("const int group = get_local_size(0);")
         self._choose_stash()
-        for v, what in split.partial.items():
-            if what != "column":
+        for v, what in self.split.partial.items():
+            if what == "whole":
                 self.totals[v] = self._begin(v)
         with code.block(f"for ({kind} row = first; row < last; ++row)"):
-            kept = unravelled(body, "row", tuple(split.shape[a] for a in split.kept), "kept")
-            self.kept = dict(zip(split.kept, kept, strict=True))
+            self.loops.place_row()
             for level in range(max(self.levels, default=0) + 1):
                 self._pass(level)
             self._row_outputs()
         self._write_totals()
-        return signature.kernel(name, code, (self.units * self.group,), (self.group,))
+        local = self.group
+        if walk.across and self.target.many_items and not self.target.alone:
+            local = max(1, min(self.target.work_group, 64, self.units))
+        total = -(-self.units // local) * local if walk.across else self.units * self.group
+        return signature.kernel(name, code, (total,), (local,))
 
     # -------------------------------------------------------------- sizes
 
     @property
     def each(self) -> int:
-        """Rows of a group."""
-        split = self.split
+        """Rows of a unit, or vectors of them."""
+        split, walk = self.split, self.walk
+        own = walk.steps * (self.lanes if walk.across else walk.length)
         if not split.partial:
-            return 1 if self.target.many_items else max(1, _RUN // max(1, split.length))
+            return 1 if self.target.many_items else max(1, _RUN // max(1, own))
         if split.parts > 1:
             return 1
         # Few groups where each of them writes a whole row of sums, or a sum that is read again.
         most = _COLUMN_UNITS if "column" in split.partial.values() else _TOTAL_UNITS
-        return max(1, _RUN // max(1, split.length), -(-split.rows // most))
+        return max(1, _RUN // max(1, own), -(-walk.rows // most))
 
     @property
     def units(self) -> int:
-        """Groups."""
-        return -(-self.split.rows // self.each) * self.split.parts
-
-    @property
-    def chunk(self) -> int:
-        """Elements of a part of a row: whole vectors for each work-item."""
-        step = self.lanes * self.group
-        return -(-self.split.length // (self.split.parts * step)) * step
+        """Groups, or work-items that work alone."""
+        return -(-self.walk.rows // self.each) * self.split.parts
 
     def accumulated(self, value: int) -> DType:
         """The dtype of what a reduction has so far."""
         step = made(self.region, value)
         return accumulated(step, self.region.types[step.inputs[0]].dtype)
 
-    def scratch_shape(self, value: int) -> Shape:
-        """What a partial reduction leaves: first how many, then their shape."""
-        split, what = self.split, self.split.partial[value]
-        if what == "part":
-            return (split.parts, *(split.shape[a] for a in split.kept))
-        own = tuple(split.shape[a] for a in split.gone) if what == "column" else ()
-        return (self.units, *own)
+    def left(self, value: int) -> Shape:
+        """What a partial reduction leaves: how many, then the shape of the result."""
+        used = self.units
+        if self.split.partial[value] == "part":
+            used = self.loops.outer * self.loops.inner
+        return (used, *shape_of(self.region.types[value]))
 
     # -------------------------------------------------------------- what is where
 
@@ -208,7 +169,11 @@ class Rows:
 
     def _choose_stash(self) -> None:
         """Values that several passes ask for and that take long to compute."""
+        walk = self.walk
+        if walk.across and self.target.many_items:
+            return
         room = self.target.local_bytes // 2
+        vectors = walk.steps * (1 if walk.across else walk.vectors)
         last = max(self.levels, default=0)
         for level in range(last):
             now = self._reached(level)
@@ -216,7 +181,7 @@ class Rows:
             for v in sorted(now & later):
                 step = self.region.step_of(v)
                 dtype = self.region.types[v].dtype
-                padded = -(-self.split.length // self.lanes) * self.lanes
+                padded = vectors * self.lanes
                 size = padded * compute_size(dtype)
                 if step is not None and v not in self.stash and slow(step) and size <= room:
                     room -= size
@@ -249,67 +214,66 @@ class Rows:
         return begin(self.body.code, step.op, self.accumulated(value), self.lanes)
 
     def _pass(self, level: int) -> None:
-        code, kind = self.body.code, self.signature.index_type
+        code = self.body.code
         own, outputs = self._reductions(level), self._full_outputs(level)
-        others, columns = self._partial(level, "whole", "part"), self._partial(level, "column")
-        reductions = own + others
-        if not reductions and not outputs and not columns:
+        others, parts = self._partial(level, "whole"), self._partial(level, "part")
+        columns = self._partial(level, "column")
+        mine = own + parts
+        if not mine and not others and not outputs and not columns:
             return
-        accumulators = [self._begin(v) for v in own] + [self.totals[v] for v in others]
-        stride = f"{self.lanes}" if self.group == 1 else f"{self.lanes} * group"
-        start, stop = ("start", "stop") if self.split.parts > 1 else ("0", self.n)
-        if self.group > 1:
-            start = f"{start} + lid * {self.lanes}"
-        sums = [a.op == "sum" and a.dtype.kind not in "iub" for a in accumulators]
-        if any(sums) and (others or self.split.length > _BLOCK * self.lanes):
-            with code.block(
-                f"for ({kind} block = {start}; block < {stop}; block += {stride} * {_BLOCK})"
-            ):
-                inner = [
-                    begin(code, a.op, a.dtype, a.lanes) if s else a
-                    for a, s in zip(accumulators, sums, strict=True)
-                ]
-                code.line(f"const {kind} end = min(block + {stride} * {_BLOCK}, {stop});")
-                self._loop("block", "end", stride, inner, reductions, outputs, level)
-                for a, b, s in zip(accumulators, inner, sums, strict=True):
-                    if s:
-                        code.line(f"{a.value} += {b.value};")
-        else:
-            self._loop(start, stop, stride, accumulators, reductions, outputs, level)
-        if own:
-            whole = self._whole(accumulators[: len(own)])
-            for v, a in zip(own, whole, strict=True):
-                self._bind(v, result(code, a, self.region.types[v].dtype))
+        started = [self._begin(v) for v in mine]
+        accumulators = started + [self.totals[v] for v in others]
+        reductions = mine + others
 
-    def _loop(
-        self, start: str, stop: str, stride: str, accumulators: Sequence[Accumulator],
+        def element(index: Index, step: str, taking: Sequence[Accumulator]) -> None:
+            self._element(index, step, taking, reductions, outputs, level)
+
+        self.loops.through(accumulators, bool(others), element)
+        if not mine:
+            return
+        whole = started if self.walk.across else self._whole(started)
+        for v, a in zip(own, whole, strict=False):
+            self._bind(v, result(code, a, self.region.types[v].dtype))
+        for v, a in zip(parts, whole[len(own) :], strict=True):
+            with code.block("if (lid == 0)" if self.group > 1 else ""):
+                out = self.signature.pointer(Pointer("scratch", self.scratch[v]), a.dtype)
+                rows = self.signature.number("all rows", self.split.rows)
+                place = f"{out} + part * {rows} + {self.loops.row}"
+                store(code, place, Var(a.value, a.dtype, a.lanes), a.lanes, self._tail)
+
+    @property
+    def _tail(self) -> str | None:
+        """How many rows a vector holds; None for all, and where it holds one."""
+        return self.body.count if self.walk.across else None
+
+    def _element(
+        self, index: Index, step: str, accumulators: Sequence[Accumulator],
         reductions: Sequence[int], outputs: Sequence[tuple[int, int]], level: int,
     ) -> None:  # fmt: skip
-        body, code, kind = self.body, self.body.code, self.signature.index_type
-        with code.block(f"for ({kind} {LANE} = {start}; {LANE} < {stop}; {LANE} += {stride})"):
-            body.count = None
-            if self.lanes > 1 and self.split.length % self.lanes:
-                code.line(f"const int count = min({self.n} - {LANE}, ({kind}){self.lanes});")
-                body.count = "count"
-            index = self._index()
-            for v, a in zip(reductions, accumulators, strict=True):
-                value = self._value(made(self.region, v).inputs[0], index, level)
-                take(code, a, value, f"(long){LANE}", body.count)
-            for v in self._partial(level, "column"):
-                self._column(v, self._value(made(self.region, v).inputs[0], index, level))
-            for k, v in outputs:
-                value = self._value(v, index, level)
-                out = self.signature.pointer(self.region.goal(k), value.dtype)
-                place = f"row * {self.n} + {LANE}" if self.straight else self._linear(index)
-                store(code, f"{out} + {place}", value, self.lanes, body.count)
-            self._keep(index, level)
+        """What there is to do at one element of the row, or at a vector of them."""
+        body, code, walk = self.body, self.body.code, self.walk
+        self.stashed = self.loops.within(step)
+        for v, a in zip(reductions, accumulators, strict=True):
+            value = self._value(made(self.region, v).inputs[0], index, level)
+            # Lanes past the last row are never stored.
+            whole = walk.across and v not in self.totals
+            take(code, a, value, self.loops.number(step), None if whole else body.count)
+        for v in self._partial(level, "column"):
+            value = self._value(made(self.region, v).inputs[0], index, level)
+            self._column(v, value, LANE if step == "0" else f"{step} * {self.loops.n} + {LANE}")
+        for k, v in outputs:
+            value = self._value(v, index, level)
+            out = self.signature.pointer(self.region.goal(k), value.dtype)
+            store(code, f"{out} + {self.loops.linear(index)}", value, self.lanes, body.count)
+        self._keep(index, level)
 
-    def _column(self, value: int, found: Var) -> None:
+    def _column(self, value: int, found: Var, place: str) -> None:
         """Add the elements of a row to those of the rows before, in memory."""
         body, code, lanes = self.body, self.body.code, self.lanes
         dtype = self.accumulated(value)
         out = self.signature.pointer(Pointer("scratch", self.scratch[value]), dtype)
-        pointer = f"{out} + unit * {self.n} + {LANE}"
+        key = "length" if self.walk.steps == 1 else "row"
+        pointer = f"{out} + unit * {self.signature.number(key, self.split.length)} + {place}"
         name = code.fresh("a")
         own = spread(cast(code, found, dtype), lanes)
         code.line(f"{register_type(dtype, lanes)} {name} = {own};")
@@ -334,14 +298,12 @@ class Rows:
         if not self.totals:
             return
         whole = self._whole(list(self.totals.values()))
-        place = "unit"
-        if self.split.parts > 1:
-            parts = signature.number("parts", self.split.parts)
-            place = f"unit % {parts} * {signature.number('rows', self.split.rows)} + first"
         with code.block("if (lid == 0)" if self.group > 1 else ""):
             for v, a in zip(self.totals, whole, strict=True):
                 out = signature.pointer(Pointer("scratch", self.scratch[v]), a.dtype)
-                store(code, f"{out} + {place}", Var(a.value, a.dtype), 1, None)
+                store(code, f"{out} + unit", Var(a.value, a.dtype), 1, None)
+
+    # -------------------------------------------------------------- values
 
     def _value(self, value: int, index: Index, level: int) -> Var:
         """A value in a pass, from local memory where an earlier pass left it."""
@@ -351,13 +313,12 @@ class Rows:
         return self.body.value(value, index)
 
     def _reader(self, value: int, name: str, here: Index) -> Callable[[Index], Var | None]:
-        dtype = self.region.types[value].dtype
+        dtype, place = self.region.types[value].dtype, f"{name} + {self.stashed}"
 
         def read(index: Index) -> Var | None:
             if index != here:
                 return None
-            place = f"{name} + {LANE}"
-            text = f"vload{self.lanes}(0, {place})" if self.lanes > 1 else f"{name}[{LANE}]"
+            text = f"vload{self.lanes}(0, {place})" if self.lanes > 1 else f"*({place})"
             return self.body.code.named(text, dtype, self.lanes)
 
         return read
@@ -368,33 +329,9 @@ class Rows:
             if self.first_pass[v] == level:
                 text = spread(self.body.value(v, index), self.lanes)
                 if self.lanes > 1:
-                    code.line(f"vstore{self.lanes}({text}, 0, {name} + {LANE});")
+                    code.line(f"vstore{self.lanes}({text}, 0, {name} + {self.stashed});")
                 else:
-                    code.line(f"{name}[{LANE}] = {text};")
-
-    # -------------------------------------------------------------- indices
-
-    def _index(self) -> Index:
-        """The index of the element at `LANE` of this row."""
-        if self.straight:
-            gone = dict.fromkeys(self.split.gone, "0")
-            gone[len(self.split.shape) - 1] = LANE if self.split.length != 1 else "0"
-        else:
-            sizes = tuple(self.split.shape[a] for a in self.split.gone)
-            places = unravelled(self.body, LANE, sizes, "gone")
-            gone = dict(zip(self.split.gone, places, strict=True))
-        own = {**self.kept, **gone}
-        return tuple(own[a] for a in range(len(self.split.shape)))
-
-    def _linear(self, index: Index) -> str:
-        terms = []
-        step = 1
-        for axis in range(len(index) - 1, -1, -1):
-            if index[axis] != "0":
-                factor = self.signature.number(("out", axis), step)
-                terms.append(f"{index[axis]} * {factor}")
-            step *= self.split.shape[axis]
-        return " + ".join(terms) or "0"
+                    code.line(f"{name}[{self.stashed}] = {text};")
 
     def _bind(self, value: int, var: Var) -> None:
         self.body.bound[value] = lambda index: var
@@ -408,17 +345,9 @@ class Rows:
         ]
         if not outputs:
             return
-        code = self.body.code
+        code, lanes = self.body.code, self.lanes if self.walk.across else 1
         with code.block("if (lid == 0)" if self.group > 1 else ""):
             for k, v in outputs:
-                index = self._row_index(len(shape_of(self.region.types[v])))
-                value = self.body.value(v, index)
+                value = self.body.value(v, self.loops.row_index(shape_of(self.region.types[v])))
                 out = self.signature.pointer(self.region.goal(k), value.dtype)
-                store(code, f"{out} + row", value, 1, None)
-
-    def _row_index(self, rank: int) -> Index:
-        if rank == len(self.split.shape):
-            return tuple(self.kept.get(a, "0") for a in range(rank))
-        if rank == len(self.split.kept):
-            return tuple(self.kept[a] for a in self.split.kept)
-        raise ValueError(f"an output of rank {rank} is neither a row nor one element of it")
+                store(code, f"{out} + {self.loops.row}", value, lanes, self._tail)

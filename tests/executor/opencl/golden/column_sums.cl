@@ -32,24 +32,22 @@ __kernel void region_0(const int n0, const int n1, const int n2, const __global 
   }
 }
 
-__kernel void region_1_1(const int n0, const int n1, const int n2, const int n3, __global float *scratch0_, const ulong scratch0_at, const int n6, __global float *output0_, const ulong output0_at) {
+__kernel void region_rest_1(const int n0, const int n1, const int n2, const int n3, __global float *scratch0_, const ulong scratch0_at, const int n6, __global float *output0_, const ulong output0_at) {
   __global float *scratch0 = scratch0_ + scratch0_at;
   __global float *output0 = output0_ + output0_at;
   const int unit = get_global_id(0);
-  const int part = 0;
-  const int first = (unit) * n1;
-  const int last = min(first + n1, 1);
-  const int start = part * n2;
-  const int stop = min(start + n2, n0);
+  const int first = unit * n3;
+  const int last = min(first + n3, n2);
   for (int row = first; row < last; ++row) {
-    for (int c = start; c < stop; c += 8) {
-      const int count = min(stop - c, (int)8);
-      float8 a1 = (float8)(0.0f);
-      for (int p2 = 0; p2 < n3; ++p2) {
-        const float8 v3 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(scratch0 + p2 * n6 + c))->v : pick_float32_8(scratch0 + p2 * n6 + c, 1, count);
-        a1 = (a1 + v3);
-      }
-      if (count >= 8) ((__global struct __attribute__((packed, aligned(4))) { float8 v; } *)(output0 + row * n0 + c))->v = a1; else put_float32_8(output0 + row * n0 + c, a1, count);
+    const int c = row * 8;
+    const int count = min(n0 - c, (int)8);
+    float8 a1 = (float8)(0.0f);
+    for (int step = 0; step < n1; ++step) {
+      const float8 v2 = count >= 8 ? ((const __global struct __attribute__((packed, aligned(4))) { float8 v; } *)(scratch0 + step * n6 + c))->v : pick_float32_8(scratch0 + step * n6 + c, 1, count);
+      a1 = (a1 + v2);
+    }
+    {
+      if (count >= 8) ((__global struct __attribute__((packed, aligned(4))) { float8 v; } *)(output0 + c))->v = a1; else put_float32_8(output0 + c, a1, count);
     }
   }
 }
