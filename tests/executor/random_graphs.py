@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,13 @@ def special_array(draw: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Ar
 
 
 @st.composite
-def programs(draw: Any, size: int = 12) -> tuple[Any, list[Any], dict[Any, Array]]:
-    """(graph, fetched tensors, feeds): a few placeholders and constants, and ops over them."""
+def programs(
+    draw: Any, size: int = 12, devices: tuple[str, ...] = ()
+) -> tuple[Any, list[Any], dict[Any, Array]]:
+    """(graph, fetched tensors, feeds): a few placeholders and constants, and ops over them.
+
+    devices: what nodes ask for, each for one of them.
+    """
     feeds: dict[Any, Array] = {}
     with sad.Graph(seed=1) as graph:
         values: list[Any] = []
@@ -73,7 +79,9 @@ def programs(draw: Any, size: int = 12) -> tuple[Any, list[Any], dict[Any, Array
             feeds[x] = array
             values.append(x)
         for _ in range(draw(st.integers(1, size))):
-            made = step(draw, graph, values)
+            asked = sad.device(draw(st.sampled_from(devices))) if devices else nullcontext()
+            with asked:
+                made = step(draw, graph, values)
             if made is not None:
                 values.append(made)
         picked = draw(st.lists(st.sampled_from(values), min_size=1, max_size=4))

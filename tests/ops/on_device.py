@@ -49,7 +49,7 @@ def small_ones(definition: Op, samples: Sequence[Sample]) -> Iterator[Sample]:
     if not definition.elementwise or not samples or not samples[0].arrays:
         return
     first = samples[0]
-    full = [a.reshape(-1) for a in np.broadcast_arrays(*first.arrays)]
+    full = [a.reshape(-1).copy() for a in np.broadcast_arrays(*first.arrays)]
     for size in (0, 1):
         yield Sample(tuple([a[:size] for a in full]), first.attributes)
     if len(full) > 1:
