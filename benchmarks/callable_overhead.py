@@ -16,6 +16,7 @@ import numpy as np
 import benchmarks
 import staticad as sad
 from benchmarks.definitions import Array, Program
+from benchmarks.devices import given
 from benchmarks.measure import Record, clock
 from benchmarks.on_staticad.elementwise import chain_value
 from benchmarks.yardstick.chain import chain_program
@@ -56,7 +57,7 @@ def prepared(program: Program, device: str) -> Callable[[Array], Any]:
     with sad.Graph(seed=0) as graph:
         x = sad.placeholder("float32", (), name="x")
         value = chain_value(program, x)
-    session = sad.Session(graph, device=device, threads=benchmarks.THREADS)
+    session = sad.Session(graph, device=given(device), threads=benchmarks.THREADS)
     run: Callable[[Array], Any] = session.callable(value, [x])
     return run
 
@@ -85,7 +86,7 @@ def measure(device: str) -> Record:
     per_node = (callable_long - callable_short) / (LONG - SHORT)
     bare_per_node = (bare_long - bare_short) / (LONG - SHORT)
     return {
-        "peer": "staticad",
+        "peer": f"staticad {device}",
         "workload": "callable_overhead",
         "callable_us": callable_long * 1e6,
         "bare_us": bare_long * 1e6,

@@ -22,7 +22,7 @@ import staticad as sad
 from benchmarks.definitions import Build, Program, Report, Step, Workload
 from benchmarks.on_staticad import GRAPHS
 from benchmarks.on_staticad.elementwise import chain_value
-from benchmarks.on_staticad.running import Built, session, step_of
+from benchmarks.on_staticad.running import Built, device, session, step_of
 
 
 def builder(graph_of: Callable[[Workload], Built]) -> Build:
@@ -65,4 +65,5 @@ def chain(program: Program, report: Report) -> None:
 if __name__ == "__main__":
     outside = importlib.util.find_spec("harness") is not None
     runner = importlib.import_module("harness" if outside else "benchmarks.measure")
-    runner.main("staticad", BUILDERS, chain)
+    name = f"staticad {device()}" if "--device" in sys.argv else "staticad"
+    runner.main(name, BUILDERS, chain)

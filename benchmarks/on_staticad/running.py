@@ -10,6 +10,7 @@ from typing import Any
 import benchmarks
 import staticad as sad
 from benchmarks.definitions import Batch, Step, Workload
+from benchmarks.devices import given
 
 Params = dict[str, Any]
 
@@ -45,7 +46,7 @@ def device() -> str:
 
 def session(graph: sad.Graph) -> sad.Session:
     """A session on the device that the command line names."""
-    return sad.Session(graph, device=device(), threads=benchmarks.THREADS)
+    return sad.Session(graph, device=given(device()), threads=benchmarks.THREADS)
 
 
 def step_of(built: Built) -> Step:
