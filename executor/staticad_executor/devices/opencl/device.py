@@ -21,6 +21,7 @@ from .runtime import Runtime
 from .selftest import SHARING, SelfTest, self_test
 from .target import Target, target_of
 from .transfer import Staging
+from .trust import ruled_out
 
 
 class OpenCLDevice:
@@ -92,6 +93,10 @@ class OpenCLDevice:
         outputs: Sequence[TensorType],
     ) -> str | None:
         """Why it does not run a node, in a few words; None if it does."""
+        if self.self_test.failed:
+            why = ruled_out(self.self_test.failed, op, operands, outputs)
+            if why is not None:
+                return why
         return why_not(op, attributes, operands, outputs, self.target)
 
     def filled(self, array: Array) -> Memory:

@@ -6,6 +6,9 @@ What fails is named, so that whoever places nodes can keep those that need it on
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +22,12 @@ from .buffers import share
 from .cache import key_of
 from .known_answers import CHECKS, Probe
 from .launch import Launch
+from .limits import limits_of
 from .runtime import BUILD_VERSION, Runtime
 
 VERSION = "1"
 SHARING = "shared memory"
+SURVIVAL = "survival"
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,9 @@ class SelfTest:
 def self_test(runtime: Runtime) -> SelfTest:
     """The result for the device with these limits, from the cache on disk if it is there.
 
+    A driver that is new here is asked in a process of its own first: one that ends the process, as
+    compilers do that meet what they do not know, fails the check `SURVIVAL`.
+
     Raises MemoryError where the device has no memory for it, which says nothing about it.
     """
     key = key_of(
@@ -60,7 +68,8 @@ def self_test(runtime: Runtime) -> SelfTest:
     kept = _decoded(runtime.cache.load(key))
     if kept is not None:
         return kept
-    result = tested(runtime)
+    died = _died(runtime) if runtime.limits == limits_of(runtime.found) else ""
+    result = SelfTest((), {SURVIVAL: died}, False) if died else tested(runtime)
     content = {
         "passed": result.passed,
         "failed": dict(result.failed),
@@ -68,6 +77,39 @@ def self_test(runtime: Runtime) -> SelfTest:
     }
     runtime.cache.store(key, json.dumps(content).encode())
     return result
+
+
+# The child takes the test with the same answers, so that what ends it ends nothing else.
+_CHILD = """
+import sys
+from staticad_executor.devices.opencl.cache import DiskCache
+from staticad_executor.devices.opencl.discovery import found_devices
+from staticad_executor.devices.opencl.runtime import Runtime
+from staticad_executor.devices.opencl.selftest import tested
+found, separate = found_devices()[int(sys.argv[1])], sys.argv[2] == "True"
+tested(Runtime(found, separate=separate, cache=DiskCache(None)))
+"""
+SECONDS = 300
+
+
+def _died(runtime: Runtime) -> str:
+    """How a process ends that takes the test; "" if it ends as it should, or cannot be started."""
+    if not sys.executable:
+        return ""
+    given = [str(runtime.found.index), str(not runtime.shares_host)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _CHILD, *given],
+            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"it does not end in {SECONDS} seconds"
+    except OSError:
+        return ""
+    # What raises an error there raises it here, where it is told.
+    return f"it ends the process by signal {-done.returncode}" if done.returncode < 0 else ""
 
 
 def _decoded(content: bytes | None) -> SelfTest | None:
