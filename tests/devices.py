@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from typing import Any
 
@@ -50,3 +51,12 @@ def lesser(**limits: Any) -> OpenCLDevice:
 def others() -> list[str]:
     """The names of all other devices."""
     return [found.label for found in found_devices() if found.label != opencl_label()]
+
+
+def without_a_reason(plan: str) -> set[str]:
+    """The ops that a plan runs on NumPy and does not say why."""
+    told = " ".join(part for part in plan.splitlines() if part.startswith("on numpy: "))
+    found: set[str] = set()
+    for ops in re.findall(r"^\d+ (?:region|kernel) @numpy (\S+)", plan, re.MULTILINE):
+        found.update(re.findall(r"\w+", ops))
+    return {op for op in found if not re.search(rf"\b{op}\b", told)}

@@ -47,16 +47,12 @@ WAITING = {
     "H24": "while_loop",
     "J6": "cond",
     "J14": "while_loop",
-    "M12": "opencl",
-    "M14": "opencl",
 }
 
 # Cases that are tested as far as their subject exists: what would bring the rest.
 PARTLY = {
     "H17": "cond",
     "L8": "cond|while_loop",
-    "M2": "opencl",
-    "M4": "opencl",
 }
 
 IDS = {f"{family}{number}" for family, numbers in CASES.items() for number in numbers}

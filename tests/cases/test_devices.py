@@ -55,3 +55,24 @@ def test_M4_infinities_are_not_the_identity_of_what_is_there() -> None:
     check("max", np.full(300, -math.inf), -math.inf)
     check("min", np.full(300, np.iinfo(np.int64).max), np.iinfo(np.int64).max)
     check("max", np.full(300, np.iinfo(np.int64).min), np.iinfo(np.int64).min)
+
+
+def test_M12_offsets_beyond_32_bits() -> None:
+    # Pages that nobody touches take no memory.
+    rows, columns = 262_144, 8_960
+    last = 239_673
+    assert last * columns + columns < 2**31 < (last + 1) * columns + columns
+    data = np.zeros((rows, columns), np.uint8)
+    data[last], data[last + 1], data[rows - 1] = 1, np.arange(columns) % 251, 3
+    wanted = np.array([last, last + 1, -1])
+    with sad.Graph() as graph:
+        x = sad.placeholder("uint8", ("rows", "columns"), name="x")
+        i = sad.placeholder("int64", ("k",), name="i")
+        taken = sad.take(x, i, axis=0) + 1
+        picked = sad.take_along_axis(x, sad.expand_dims(i, axis=1), axis=0) + 1
+        end = sad.sum(sad.cast(x[last + 1 :: 22_469, ::7], "int64"), axis=0)
+    with sad.Session(graph) as session:
+        found = session.run([taken, picked[:, :1], end], {x: data, i: wanted})
+    np.testing.assert_array_equal(found[0], data[wanted] + 1)
+    np.testing.assert_array_equal(found[1], data[wanted, :1] + 1)
+    np.testing.assert_array_equal(found[2], data[last + 1 :: 22_469, ::7].astype(int).sum(axis=0))

@@ -6,7 +6,6 @@ they may be.  Each graph runs again on numbers that are special.
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
@@ -18,20 +17,11 @@ from staticad_schema.errors import StaticadError
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT32, KINDS, NAMES, as_dtype
 
-from ..devices import lesser, opencl, others
+from ..devices import lesser, opencl, others, without_a_reason
 from .every import SAMPLES, names
 from .nearness import differs, is_undefined, patterns_for
 from .on_device import Batch, small_ones, with_dtype
 from .test_every_special import special
-
-
-def without_a_reason(plan: str) -> set[str]:
-    """The ops that a plan runs on NumPy and does not say why."""
-    told = " ".join(part for part in plan.splitlines() if part.startswith("on numpy: "))
-    found: set[str] = set()
-    for ops in re.findall(r"^\d+ (?:region|kernel) @numpy (\S+)", plan, re.MULTILINE):
-        found.update(re.findall(r"\w+", ops))
-    return {op for op in found if not re.search(rf"\b{op}\b", told)}
 
 
 def check(name: str, dtype: Any, device: str | OpenCLDevice) -> None:
@@ -69,14 +59,14 @@ def check(name: str, dtype: Any, device: str | OpenCLDevice) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_float32_is_as_on_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_M14_float32_is_as_on_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Each kernel by itself, as with many elements.
     _apart(monkeypatch)
     check(name, FLOAT32, opencl())
 
 
 @pytest.mark.parametrize("name", names())
-def test_int64_is_as_on_numpy(name: str) -> None:
+def test_M14_int64_is_as_on_numpy(name: str) -> None:
     check(name, as_dtype("int64"), opencl())
 
 
