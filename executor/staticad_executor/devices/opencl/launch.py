@@ -28,7 +28,7 @@ class Launch:
     device lacks memory, ExecutionError for what else it refuses.
     """
 
-    __slots__ = ("_global", "_local", "_number", "_queue", "kernel", "name")
+    __slots__ = ("_number", "_queue", "global_size", "kernel", "local_size", "name")
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class Launch:
     ) -> None:
         self.name = name
         self._queue = runtime.queue
-        self._global = tuple(map(int, global_size))
-        self._local = None if local_size is None else tuple(map(int, local_size))
+        self.global_size = tuple(map(int, global_size))
+        self.local_size = None if local_size is None else tuple(map(int, local_size))
         self.kernel = runtime.kernel(program, name)
         self._number = getattr(self.kernel, "_set_arg_buf", self.kernel.set_arg)
         for position, argument in enumerate(arguments):
             self.bind(position, argument)
-        if self._local is not None:
-            check_group(runtime, self.kernel, self._global, self._local)
+        if self.local_size is not None:
+            check_group(runtime, self.kernel, self.global_size, self.local_size)
 
     def bind(self, position: int, argument: Argument) -> None:
         """Replace an argument for the launches to come."""
@@ -69,11 +69,11 @@ class Launch:
 
     def __call__(self, wait_for: Sequence[cl.Event] | None = None) -> cl.Event | None:
         """Enqueue it; the event of its end, or None where there is nothing to do."""
-        if 0 in self._global:
+        if 0 in self.global_size:
             return None
         try:
             return cl.enqueue_nd_range_kernel(
-                self._queue, self.kernel, self._global, self._local, None, wait_for
+                self._queue, self.kernel, self.global_size, self.local_size, None, wait_for
             )
         except (cl.Error, MemoryError) as error:
             raise failure(error, f"kernel {self.name!r}") from error

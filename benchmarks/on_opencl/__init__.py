@@ -1,0 +1,1 @@
+"""Kernels on an OpenCL device: what is timed, and what bounds it."""
