@@ -8,7 +8,8 @@ own, a kernel; what only looks at its operand in another shape is a view and no 
 **Why the grouping has no cycle.**  A node is fusable if it is elementwise or works row by row.
 An edge fuses if both ends are fusable, live on the same rows and the same device, and a row of
 one needs no other row of the other.  A sum of rows is fusable if the edge to it fuses, but no
-edge from it does: it is an end of a region.  Every node gets a level: the greatest over its
+edge from it does: it is an end of a region.  On some devices a product is fusable, too, but no
+edge to it fuses: it is a head.  Every node gets a level: the greatest over its
 operands of the operand's level, plus 1 if the operand is produced by a fusable node and the edge
 does not fuse.  So levels never decrease along an edge, and every edge that leaves a fusable node
 without fusing raises it.  Nodes joined by fusing edges at one level form a region.  A cycle
@@ -38,7 +39,7 @@ from staticad_schema.text import line
 from ..program import ASKS_SIZES, GIVEN, VIEWS, Program
 from .alike import Alike
 from .place import NUMPY, Placed
-from .rows import ROW_VIEWS, SUMS, RowSpaces, Shape, rows_of, sums_all, sums_rows
+from .rows import PRODUCTS, ROW_VIEWS, SUMS, RowSpaces, Shape, rows_of, sums_all, sums_rows
 
 GroupKind = Literal["region", "kernel", "view"]
 
@@ -112,6 +113,12 @@ class _Edges:
         self.devices = devices
         spaces = RowSpaces(graph)
         self.rows = [rows_of(graph, spaces, node) for node in graph.nodes]
+        # The products of devices that compute what follows from each element along with it.
+        self.heads: set[int] = set()
+        for index, node in enumerate(graph.nodes):
+            if node.op in PRODUCTS and devices[index] != NUMPY and not node.after:
+                self.rows[index] = spaces.of(node.types[0].shape)
+                self.heads.add(index)
         # The nodes that add up rows.  A sum of what no region computes is a kernel.
         self.ends: set[int] = set()
         rowwise = {shape[:rank] for shape, rank in spaces.ranks.items()}
@@ -139,7 +146,7 @@ class _Edges:
         rows, types, nodes = self.rows, self.graph.types, self.graph.nodes
         if rows[producer] != rows[user] or self.devices[producer] != self.devices[user]:
             return False
-        if producer in self.ends:
+        if producer in self.ends or user in self.heads:
             return False
         node = nodes[user]
         if not OPS[node.op].elementwise:
@@ -355,7 +362,8 @@ def _row_rank(graph: Graph, indices: list[int], rows: list[Shape | None]) -> int
     own, nodes = rows[indices[0]], graph.nodes
     if own is None or nodes[indices[0]].op in ROW_VIEWS:
         return -1
-    if len(indices) == 1 and nodes[indices[0]].op in SUMS and sums_rows(nodes[indices[0]]):
+    first = nodes[indices[0]]
+    if len(indices) == 1 and (first.op in PRODUCTS or (first.op in SUMS and sums_rows(first))):
         return -1
     shape = graph.types[nodes[indices[0]].start].shape
     if all(

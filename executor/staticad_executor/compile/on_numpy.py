@@ -24,6 +24,7 @@ from .alike import Kind
 from .draft import Draft
 from .fuse import Fused, Tiles, fused
 from .group import Group
+from .rows import PRODUCTS
 from .scalar import python_kernel, runs
 from .sums import divided
 
@@ -52,7 +53,13 @@ class OnNumpy:
     def write(self, group: Group, members: Sequence[int]) -> None:
         """The instructions of a group; members: its nodes that still have to run."""
         if group.kind == "region" or group.rows >= 0:
-            self.region(members, group.outputs, group.rows)
+            nodes = self.graph.nodes
+            heads = [i for i in members if nodes[i].op in PRODUCTS]
+            for index in heads:
+                self.kernel(index)
+            rest = [i for i in members if nodes[i].op not in PRODUCTS] if heads else members
+            if rest:
+                self.region(rest, group.outputs, group.rows)
         else:
             self.kernel(members[0])
 

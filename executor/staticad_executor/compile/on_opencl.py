@@ -23,11 +23,14 @@ from ..work import count, work
 from .draft import Draft
 from .group import Group
 from .moves import Launched
-from .rows import SUMS
+from .rows import PRODUCTS, SUMS
 
 # A compiler of kernels takes longer for each line the more of them there are.
 MOST_WEIGHT = 400
 TRANSCENDENTAL = 4
+# What follows from a product along with it takes registers from it: more than a bias, a few simple
+# functions and one that is not is quicker behind it.
+PRODUCT_WEIGHT = 12
 # What takes no longer on one core than some launches runs with others in one launch.
 SMALL_NANOSECONDS = 15_000
 
@@ -80,9 +83,10 @@ class OnOpenCL:
 
     def _parts(self, group: Group, members: Sequence[int]) -> list[_Part] | str:
         """The regions that compute the nodes, or why there are none."""
-        pieces = [list(members)]
+        heavy = sum(_weight(self.draft.graph.nodes[i].op) for i in members) > PRODUCT_WEIGHT
+        pieces = _without_heads(self.draft, list(members)) if heavy else [list(members)]
         why = ""
-        for cut in (_by_weight, _without_ends, _by_shape, _one_by_one):
+        for cut in (_by_weight, _without_heads, _without_ends, _by_shape, _one_by_one):
             pieces = [piece for whole in pieces for piece in cut(self.draft, whole)]
             found = self._all(pieces, group.outputs)
             if not isinstance(found, str):
@@ -271,6 +275,14 @@ def _by_weight(draft: Draft, members: list[int]) -> list[list[int]]:
 def _weight(op: str) -> int:
     expression = OPS[op].expression("float") if OPS[op].elementwise else None
     return TRANSCENDENTAL if expression is None or "(" in expression else 1
+
+
+def _without_heads(draft: Draft, members: list[int]) -> list[list[int]]:
+    """Each product, and then what follows from them."""
+    nodes = draft.graph.nodes
+    heads = [[i] for i in members if nodes[i].op in PRODUCTS]
+    rest = [i for i in members if nodes[i].op not in PRODUCTS]
+    return [*heads, *([rest] if rest else [])]
 
 
 def _without_ends(draft: Draft, members: list[int]) -> list[list[int]]:

@@ -27,6 +27,7 @@ Shape = tuple[Any, ...]
 
 ROW_OPS = ROW_KERNELS
 SUMS = frozenset({"sum", "sum_to"})
+PRODUCTS = frozenset({"matmul", "matmul_transposed", "matmul_no_nan"})
 ROW_VIEWS = frozenset({"reshape", "broadcast_to"})
 
 
