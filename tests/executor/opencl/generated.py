@@ -128,7 +128,12 @@ def _run(case: Case, program: Any, names: Iterator[str], here: Device) -> tuple[
     for array in arrays:
         base, at = _whole(array)
         data = base if base.nbytes else np.zeros(1, np.uint8)
-        given.append((cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=data), at * array.itemsize))
+        given.append(
+            (
+                cl.Buffer(context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=data),
+                at * array.itemsize,
+            )
+        )
     out = []
     for value in region.outputs:
         type_ = region.types[value]
