@@ -17,6 +17,7 @@ from staticad_executor.compile.rules import RULES, Rule
 from staticad_executor.compile.select import select
 from staticad_executor.compile.verify import verify
 from staticad_executor.session import Session
+from staticad_executor.residence import hosted
 from staticad_executor.state import Snapshot
 
 
@@ -192,7 +193,7 @@ def test_wrong_updates_as_one_are_named(
 ) -> None:
     chain_of_scalars(tmp_path)
     flat = Snapshot.flat
-    monkeypatch.setattr(Snapshot, "flat", lambda *given: flat(*given) * np.float32(1.5))
+    monkeypatch.setattr(Snapshot, "flat", lambda *given: hosted(flat(*given)) * np.float32(1.5))
     assert bisect(tmp_path / "model.sad", "--fetch=train") == 4
     error = capsys.readouterr().err
     assert "the exact rewrite flat_updates changes variable" in error
