@@ -16,8 +16,8 @@ from staticad_executor.compile.rewrite import DEFAULT, Report, rewrite
 from staticad_executor.compile.rules import RULES, Rule
 from staticad_executor.compile.select import select
 from staticad_executor.compile.verify import verify
-from staticad_executor.session import Session
 from staticad_executor.residence import hosted
+from staticad_executor.session import Session
 from staticad_executor.state import Snapshot
 
 
