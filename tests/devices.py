@@ -48,6 +48,14 @@ def lesser(**limits: Any) -> OpenCLDevice:
     return restricted_device(opencl_label(), **limits)
 
 
+@cache
+def like_a_gpu(**limits: Any) -> OpenCLDevice:
+    """The same device with memory of its own, and kernels in the form for very many work-items."""
+    device = restricted_device(opencl_label(), separate=True, **limits)
+    device.target = device.target._replace(many_items=True)
+    return device
+
+
 def others() -> list[str]:
     """The names of all other devices."""
     return [found.label for found in found_devices() if found.label != opencl_label()]

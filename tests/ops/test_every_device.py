@@ -7,6 +7,7 @@ they may be.  Each graph runs again on numbers that are special.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from staticad_schema.errors import StaticadError
 from staticad_schema.op import OPS
 from staticad_schema.types import FLOAT32, KINDS, NAMES, as_dtype
 
-from ..devices import lesser, opencl, others, without_a_reason
+from ..devices import lesser, like_a_gpu, opencl, others, without_a_reason
 from .every import SAMPLES, names
 from .nearness import differs, is_undefined, patterns_for
 from .on_device import Batch, small_ones, with_dtype
@@ -83,15 +84,17 @@ def test_every_dtype_on_every_device(name: str, dtype: str) -> None:
         check(name, as_dtype(dtype), device)
 
 
-LIMITS = [
-    {"work_group": 1, "separate": True},
-    {"work_group": 12, "local_bytes": 1024},
-    {"work_group": 16, "fp64": False},
-]
+LESSER: dict[str, Callable[[], OpenCLDevice]] = {
+    "groups of 1": lambda: lesser(work_group=1, separate=True),
+    "groups of 12": lambda: like_a_gpu(work_group=12, local_bytes=1024),
+    "groups of 16": lambda: lesser(work_group=16, fp64=False),
+    "like a GPU": like_a_gpu,
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("limits", LESSER)
 @pytest.mark.parametrize("name", names())
-def test_float32_on_lesser_devices(name: str, limits: dict[str, Any]) -> None:
-    check(name, FLOAT32, lesser(**limits))
+def test_float32_on_lesser_devices(name: str, limits: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _apart(monkeypatch)
+    check(name, FLOAT32, LESSER[limits]())

@@ -6,10 +6,11 @@ another plan of fewer results, whose bits are the same.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import Array
-from tests.devices import lesser, opencl
+from tests.devices import lesser, like_a_gpu, opencl
 from tests.executor.planning import same_bits
 from tests.executor.random_graphs import programs
 from tests.ops.every import EPS
@@ -35,11 +36,15 @@ def examples(count: int) -> settings:
     )  # fmt: skip
 
 
-@cache
-def device_of(name: str) -> Any:
-    if name == "numpy":
-        return name
-    return opencl() if name == "shared" else lesser(separate=True)
+DEVICES: dict[str, Callable[[], Any]] = {
+    "numpy": lambda: "numpy",
+    "shared": opencl,
+    "separate": lambda: lesser(separate=True),
+    "groups of 1": lambda: lesser(work_group=1),
+    "groups of 12": lambda: like_a_gpu(work_group=12, local_bytes=1024),
+    "groups of 16": lambda: like_a_gpu(work_group=16, fp64=False),
+    "like a GPU": like_a_gpu,
+}
 
 
 def check(case: Any, device: str | OpenCLDevice) -> str:
@@ -95,7 +100,14 @@ def test_opencl_equals_numpy(case: Any) -> None:
 @examples(50)
 @given(programs())
 def test_memory_of_its_own_changes_nothing(case: Any) -> None:
-    check(case, device_of("separate"))
+    check(case, DEVICES["separate"]())
+
+
+@pytest.mark.parametrize("limits", ["groups of 1", "groups of 12", "groups of 16", "like a GPU"])
+@examples(30)
+@given(case=programs())
+def test_lesser_devices_compute_the_same(case: Any, limits: str) -> None:
+    check(case, DEVICES[limits]())
 
 
 # A hint for what is not there is passed over.
@@ -105,4 +117,4 @@ HINTS = ("numpy", "opencl:0", "opencl:1", "opencl:2")
 @examples(50)
 @given(programs(devices=HINTS), st.sampled_from(["numpy", "shared", "separate"]))
 def test_parts_on_several_devices(case: Any, session_on: str) -> None:
-    check(case, device_of(session_on))
+    check(case, DEVICES[session_on]())
