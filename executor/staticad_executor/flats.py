@@ -14,7 +14,7 @@ import numpy as np
 from staticad_schema.types import Array
 
 from .program import Arena
-from .residence import Held, hosted
+from .residence import Held, Resident, hosted
 
 
 class Flat(NamedTuple):
@@ -23,10 +23,12 @@ class Flat(NamedTuple):
     arena: Arena
     array: Held
 
-    def stretch(self, name: str) -> Array:
-        """The values of one of the variables; read-only if the array is."""
+    def stretch(self, name: str) -> Held:
+        """The values of one of the variables, where they are; read-only if the array is."""
         offset, shape = self.arena.stretches[name]
-        found: Array = np.ndarray(shape, self.arena.dtype, hosted(self.array), offset)
+        if isinstance(self.array, Resident):
+            return self.array.part(offset, shape)
+        found: Array = np.ndarray(shape, self.arena.dtype, self.array, offset)
         return found
 
 

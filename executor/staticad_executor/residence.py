@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ Download = Callable[[Any, Array], None]
 class Resident:
     """A value in the memory space of that name, which nobody writes any more.
 
-    memory: where it is, as the device knows it.  download: copies it into an array.
+    memory: where it is, as the device knows it, which can tell its parts.  download: copies it
+    into an array.
     """
 
     __slots__ = ("__weakref__", "_array", "_download", "_lock", "dtype", "memory", "shape", "space")
@@ -32,6 +34,11 @@ class Resident:
         self._download = download
         self._lock = threading.Lock()
         self._array: Array | None = None
+
+    def part(self, offset: int, shape: tuple[int, ...]) -> Resident:
+        """Some of its elements, from so many bytes on, where they are."""
+        memory = self.memory.part(offset, math.prod(shape) * self.dtype.itemsize)
+        return Resident(shape, self.dtype, self.space, memory, self._download)
 
     def host(self) -> Array:
         """The value as a read-only array, which is copied once.

@@ -129,7 +129,8 @@ class Variables(Mapping[str, Array]):
             arrays = [hosted(array) for array in layout.allocate(self.store.pool)]
             places = dict(zip(layout.names, arrays, strict=False))
             for arena, array in zip(whole, arrays[len(layout.names) :], strict=True):
-                places |= {name: Flat(arena, array).stretch(name) for name in arena.names}
+                flat = Flat(arena, array)
+                places |= {name: hosted(flat.stretch(name)) for name in arena.names}
             initial = self.initial(missing, places)
             known = inside.union(snapshot.arrays)
             fresh = {name: array for name, array in initial.items() if name not in known}
