@@ -9,12 +9,28 @@ from typing import Any
 import pytest
 
 from staticad_executor.devices.chosen import devices_for
+from staticad_schema.types import NAMES
 
 from ..devices import opencl
 
 # Elementwise edges, reductions, broadcasting, indexing, einsum, convolution, linear algebra,
 # kernels, dtypes.
 COMPUTED = re.compile(r"_[A-GMN]\d+(?=_|$)")
+
+
+# Whatever else has a dtype for a parameter runs there with the slow tests.
+QUICK = frozenset({"float32", "int64"})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if parameters is None or parameters.params.get("by_default") != "opencl":
+            continue
+        dtypes = {v for v in parameters.params.values() if isinstance(v, str) and v in NAMES}
+        if dtypes - QUICK:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
