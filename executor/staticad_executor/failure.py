@@ -22,6 +22,21 @@ class InNodeError(Exception):
         self.position = position
 
 
+class InBodyError(Exception):
+    """A node of a body failed: which one, with operands of these types, by what.  within: the nodes
+    that have the body, outermost first, of loops with the iteration."""
+
+    def __init__(
+        self, graph: Graph, index: int, operands: Sequence[TensorType], error: Exception
+    ) -> None:
+        super().__init__(index)
+        self.graph = graph
+        self.index = index
+        self.operands = tuple(operands)
+        self.error = error
+        self.within: list[str] = []
+
+
 def nested_name(outer: str, name: str) -> str:
     """The name of what stands in a body: "call/name", of calls in calls "call/…/name" where
     there are many."""

@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.attributes import bound
+from staticad_schema.attributes import bound, resolved
+from staticad_schema.binding import bind
 from staticad_schema.calls import inner_path
 from staticad_schema.errors import CancelledError
 from staticad_schema.evaluate import evaluate
 from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
-from staticad_schema.op import FINDERS, OPS, FunctionRef, Op
+from staticad_schema.op import CALLERS, FINDERS, OPS, Op
 from staticad_schema.ops.checks import check_broadcast
 from staticad_schema.types import Array, array_type
 
+from .entering import Entering, Entry, entering
 from .failure import node_failure
 from .selection import UPDATES, Selection, ordered_writes, require_fed, select
 from .sizes import Sizes, find
@@ -43,6 +45,7 @@ class Observation(NamedTuple):
 
 
 Observe = Callable[[Observation], None]
+_NO_SIZES: Mapping[str, int] = {}
 
 
 class Result(NamedTuple):
@@ -63,10 +66,12 @@ def interpret(
     run_number: int,
     observe: Observe | None = None,
     cancel: threading.Event | None = None,
+    outer: Mapping[str, int] = _NO_SIZES,
 ) -> Result:
     """Evaluate value ids and effects (node indices).
 
-    feeds have the dtype and rank of their values.  variables hold at least what is read.
+    feeds have the dtype and rank of their values.  variables hold at least what is read.  outer:
+    sizes of symbols that feeds and variables leave open.
     Raises PlanError for what is not fed or sizes that do not fit, ExecutionError for a node
     that fails, CancelledError.
     """
@@ -81,7 +86,8 @@ def interpret(
     sizes.check()
     run = _Run(graph, selection, feeds, variables, run_number, observe, cancel)
     behind = ordered_writes(graph, selection, feeds)
-    outermost = Activation(graph, selection.nodes, fetches, feeds, sizes.values, behind)
+    known = {**outer, **sizes.values} if outer else sizes.values
+    outermost = Activation(graph, selection.nodes, fetches, feeds, known, behind)
     values = run.evaluate(outermost)
     # Again, with the sizes that the run has found.
     sizes.check()
@@ -93,12 +99,13 @@ class Activation:
 
     sizes: of the symbols, also those found so far.  behind: for reads that are ordered behind a
     write, that write.  path: of the calls, None outside a body.  caller: where this one is
-    called from.
+    called from.  entering: what asked for it, a node of the caller that has bodies.
+    iteration: of a loop, else -1.
     """
 
     __slots__ = (
-        "behind", "caller", "feeds", "fetches", "graph", "index", "path", "remaining", "sizes",
-        "uses", "values",
+        "behind", "caller", "entering", "feeds", "fetches", "graph", "index", "iteration", "path",
+        "remaining", "sizes", "uses", "values",
     )  # fmt: skip
 
     def __init__(
@@ -111,6 +118,8 @@ class Activation:
         behind: Mapping[int, int] | None = None,
         path: int | None = None,
         caller: Activation | None = None,
+        entering: Entering | None = None,
+        iteration: int = -1,
     ) -> None:
         self.graph = graph
         self.remaining = iter(nodes)
@@ -121,6 +130,8 @@ class Activation:
         self.behind = behind or {}
         self.path = path
         self.caller = caller
+        self.entering = entering
+        self.iteration = iteration
         self.values: dict[int, Array] = dict(feeds)
         self.uses = dict.fromkeys(fetches, 1)
         for index in nodes:
@@ -138,12 +149,13 @@ class Activation:
         return [self.values[v] for v in self.fetches]
 
     def within(self) -> tuple[str, ...]:
-        """The names of the nodes that called, outermost first."""
+        """The names of the nodes that called, outermost first; of loops with the iteration."""
         names = []
-        place = self.caller
-        while place is not None:
-            names.append(place.graph.node_name(place.index))
+        place = self
+        while place.caller is not None:
+            number = f"[{place.iteration}]" if place.iteration >= 0 else ""
             place = place.caller
+            names.append(place.graph.node_name(place.index) + number)
         return tuple(reversed(names))
 
 
@@ -178,31 +190,48 @@ class _Run:
         """The fetched values of a graph whose inputs are fed; bodies are entered without
         recursion."""
         stack = [outermost]
+        ended: Activation | None = None
         while True:
             place = stack[-1]
             try:
-                entered = self._advance(place)
+                entered = self._advance(place) if ended is None else self._resume(place, ended)
             except Exception as error:
                 node = place.graph.nodes[place.index]
                 types = [array_type(place.values[v]) for v in node.inputs]
                 failure = node_failure(place.graph, place.index, error, types, place.within())
                 raise failure from (None if failure is error else error)
+            ended = None
             if entered is not None:
                 stack.append(entered)
                 continue
-            stack.pop()
+            ended = stack.pop()
             if not stack:
-                return place.results()
-            self._finish(stack[-1], tuple(place.results()))
+                return ended.results()
+
+    def _resume(self, place: Activation, ended: Activation) -> Activation | None:
+        """Go on with the present node, of which a body has been evaluated, and behind it."""
+        asking = ended.entering
+        assert asking is not None
+        try:
+            return self._entered(place, asking, asking.send(ended.results()))
+        except StopIteration as end:
+            self._finish(place, end.value)
+        return self._advance(place)
 
     def _advance(self, place: Activation) -> Activation | None:
-        """Evaluate until the end (None) or a call (what is to be evaluated for it)."""
+        """Evaluate until the end (None) or a node with bodies (what is to be evaluated for it)."""
         for index in place.remaining:
             place.index = index
             if self.cancel is not None and self.cancel.is_set():
                 raise CancelledError("the run was cancelled", asked="run")
-            if place.graph.nodes[index].op == "call":
-                return self._call(place)
+            if place.graph.nodes[index].op in CALLERS:
+                enter = self._enter(place)
+                try:
+                    return self._entered(place, enter, next(enter))
+                except StopIteration as end:
+                    # A loop of no iterations enters no body.
+                    self._finish(place, end.value)
+                    continue
             self._finish(place, self._outputs(place))
         return None
 
@@ -245,11 +274,7 @@ class _Run:
                 place.sizes.update(found)
                 return outputs
         attributes = self._attributes(place, node)
-        resolved = {
-            key: self.functions[value] if type(value) is FunctionRef else value
-            for key, value in attributes.items()
-        }
-        out_types = node.definition.output_types(tuple(map(array_type, inputs)), resolved)
+        out_types = node.definition.output_types(tuple(map(array_type, inputs)), attributes)
         if node.definition.numpy is None and node.definition.expand is not None:
             return self._expanded(place, node.definition, inputs, attributes)
         return evaluate(node.definition, inputs, attributes, out_types)
@@ -265,14 +290,24 @@ class _Run:
         self.written[name] = array
         return array
 
-    def _call(self, place: Activation) -> Activation:
-        """The body that the present node calls.  Its symbols are bound by its arguments; what
-        they leave open are the caller's."""
+    def _enter(self, place: Activation) -> Entering:
+        """The evaluation of the present node, which has bodies."""
         node = place.graph.nodes[place.index]
         attributes = self._attributes(place, node)
-        function = self.functions[attributes["function"]]
-        arguments = [place.values[v] for v in node.inputs]
-        feeds = dict(zip(function.inputs, arguments, strict=True))
+        operands = [place.values[v] for v in node.inputs]
+        whole = {name: resolved(v, self.functions.__getitem__) for name, v in attributes.items()}
+        types = [
+            t.with_shape(bind(size, place.sizes) for size in t.shape)
+            for t in node.definition.output_types(tuple(map(array_type, operands)), whole)
+        ]
+        functions = [self.functions[name] for name in node.calls]
+        return entering(node.op, functions, operands, attributes, types)
+
+    def _entered(self, place: Activation, asking: Entering, entry: Entry) -> Activation:
+        """A body that the present node enters.  Its symbols are bound by its arguments; what
+        they leave open are the caller's."""
+        function = entry.function
+        feeds = dict(zip(function.inputs, entry.arguments, strict=True))
         inner = Sizes()
         for value, array in feeds.items():
             inner.bind_value(function.body, value, array.shape)
@@ -281,7 +316,8 @@ class _Run:
         outer = {name: size for name, size in place.sizes.items() if name not in own}
         return Activation(
             function.body, self.bodies[function.name].nodes, function.outputs, feeds,
-            {**outer, **inner.values}, path=attributes["path"], caller=place,
+            {**outer, **inner.values}, path=entry.path, caller=place, entering=asking,
+            iteration=entry.iteration,
         )  # fmt: skip
 
     def _expanded(

@@ -23,7 +23,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.types import TensorType, nbytes
 
-from .failure import InNodeError, node_failure
+from .failure import InBodyError, InNodeError, node_failure
 from .residence import Held, Resident
 
 Call = tuple[Callable[..., Any], Callable[[Any], Sequence[Any]]]
@@ -246,6 +246,8 @@ class Plan:
         """The error of a call in the user's terms."""
         if isinstance(error, CancelledError):
             return error
+        if isinstance(error, InBodyError):
+            return node_failure(error.graph, error.index, error.error, error.operands, error.within)
         position = 0
         if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
             position, error = error.position, error.__cause__
@@ -336,6 +338,8 @@ class Plan:
 
 def _cause(error: Exception) -> BaseException | None:
     """What was raised, where what is raised now is another error."""
+    if isinstance(error, InBodyError):
+        return None if isinstance(error.error, StaticadError) else error.error
     if isinstance(error, InNodeError):
         return None if isinstance(error.__cause__, StaticadError) else error.__cause__
     return None if isinstance(error, StaticadError) else error

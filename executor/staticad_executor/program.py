@@ -22,6 +22,7 @@ from staticad_schema.text import line
 from staticad_schema.types import DType
 
 VIEWS = frozenset(name for name, op in OPS.items() if op.view and op.effect == "pure")
+RANDOM = frozenset(name for name, op in OPS.items() if op.effect == "random")
 # No step computes these: they are there before the run.
 GIVEN = frozenset({"parameter", "constant"})
 # These look at types only, and are constants before anything runs: they wait for nothing.
@@ -144,7 +145,7 @@ def pruned(program: Program) -> Program:
         live[index] = 1
     if program.draws:
         for index, node in enumerate(nodes):
-            if node.op == "random_bits":
+            if node.op in RANDOM:
                 live[index] = 1
     sizes = Needs(finders_of(nodes)) if program.finds else None
     for index in range(len(nodes) - 1, -1, -1):

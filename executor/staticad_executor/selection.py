@@ -14,7 +14,7 @@ from staticad_schema.calls import COUNTLESS, MOST_NODES_OF_CALLS
 from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
-from staticad_schema.op import FINDERS
+from staticad_schema.op import CALLERS, FINDERS
 from staticad_schema.run_time_sizes import Needs
 
 READS = ("variable", "read_variable")
@@ -29,7 +29,8 @@ class Selection:
     random bits are drawn.  finds: whether sizes are found.  missing: placeholders that are
     needed and not fed.  called: how many nodes the calls among the nodes stand for.  bodies:
     what of each called body its outputs need, by name; also of bodies that are called by
-    others."""
+    others.  acts: whether anything acts on the world outside.  most: of the bodies that are not
+    copied into their caller the largest number of nodes that the calls within one stand for."""
 
     nodes: tuple[int, ...]
     reads: tuple[str, ...]
@@ -39,6 +40,8 @@ class Selection:
     missing: tuple[int, ...]
     called: int
     bodies: Mapping[str, Selection] = field(repr=False, compare=False)
+    acts: bool = False
+    most: int = 0
 
 
 def select(
@@ -58,17 +61,18 @@ def select(
     bodies: dict[str, Selection] = {}
     _enter_bodies(_called(graph, chosen), functions, bodies)
     found = _selection(graph, chosen, bodies)
-    if found.called > MOST_NODES_OF_CALLS:
+    most = max(found.called, found.most)
+    if most > MOST_NODES_OF_CALLS:
         index = max(
-            (i for i in chosen if graph.nodes[i].op == "call"),
-            key=lambda i: _size(bodies[graph.nodes[i].attributes["function"]]),
+            (i for i in chosen if graph.nodes[i].op in CALLERS),
+            key=lambda i: max(map(_stands_for, (bodies[n] for n in graph.nodes[i].calls))),
         )
         node = graph.nodes[index]
         raise PlanError(
             "the calls stand for too many nodes",
-            asked=f"call {graph.node_name(index)!r} of {str(node.attributes['function'])!r}",
+            asked=f"{node.op} {graph.node_name(index)!r} of " + ", ".join(map(repr, node.calls)),
             expected=f"at most {MOST_NODES_OF_CALLS:,} nodes in the bodies of all calls",
-            found=f"{found.called:,}" + (" or more" if found.called == COUNTLESS else ""),
+            found=f"{most:,}" + (" or more" if most == COUNTLESS else ""),
             site=graph.site(node.site),
             forward_site=graph.site(node.forward_site),
         )
@@ -112,10 +116,9 @@ def _told(graph: Graph, fed: Collection[int]) -> set[str]:
 
 
 def _called(graph: Graph, chosen: Sequence[int]) -> list[str]:
-    """The bodies that the chosen nodes call."""
+    """The bodies that the chosen nodes have."""
     nodes = graph.nodes
-    found = [nodes[i].attributes["function"] for i in chosen if nodes[i].op == "call"]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(name for i in chosen for name in nodes[i].calls))
 
 
 def _enter_bodies(
@@ -143,36 +146,49 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
     reads: dict[str, None] = {}
     writes: dict[str, None] = {}
     missing = []
-    draws = finds = False
-    called = 0
+    draws = finds = acts = False
+    called = most = 0
     for index in chosen:
         node = graph.nodes[index]
         if node.op == "placeholder":
             missing.append(index)
         elif node.op in READS:
             reads[node.attributes["variable"]] = None
-        elif node.op == "random_bits":
+        elif node.definition.effect == "random":
             draws = True
         elif node.op in FINDERS:
             finds = True
-        elif node.op == "call":
-            inner = bodies[node.attributes["function"]]
-            reads.update(dict.fromkeys(inner.reads))
-            draws, finds = draws or inner.draws, finds or inner.finds
-            called = min(called + _size(inner), COUNTLESS)
+        elif node.op in CALLERS:
+            for inner in (bodies[name] for name in node.calls):
+                reads.update(dict.fromkeys(inner.reads))
+                draws, acts = draws or inner.draws, acts or inner.acts
+                if node.op == "call":
+                    # Others are not a part of what they are called by.
+                    finds = finds or inner.finds
+                    called = min(called + _size(inner), COUNTLESS)
+                else:
+                    most = max(most, inner.called, inner.most)
+        elif node.definition.effect == "io":
+            acts = True
         elif node.definition.effect == "writes":
             name = node.attributes["variable"]
             writes[name] = None
             if node.op in UPDATES:
                 reads[name] = None
     return Selection(
-        chosen, tuple(reads), tuple(writes), draws, finds, tuple(missing), called, bodies
-    )
+        chosen, tuple(reads), tuple(writes), draws, finds, tuple(missing), called, bodies, acts,
+        most,
+    )  # fmt: skip
 
 
 def _size(body: Selection) -> int:
     """The nodes that a call of the body stands for."""
     return len(body.nodes) + body.called
+
+
+def _stands_for(body: Selection) -> int:
+    """The most nodes that calls of the body, or within it, stand for."""
+    return max(_size(body), body.most)
 
 
 def require_fed(graph: Graph, selection: Selection) -> None:

@@ -139,6 +139,15 @@ def bound(attributes: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any
     return {k: with_sizes(v, lambda dim: bind(dim, sizes)) for k, v in attributes.items()}
 
 
+def resolved(value: Any, function: Callable[[str], Any]) -> Any:
+    """The attribute with functions in place of their names."""
+    if type(value) is FunctionRef:
+        return function(value)
+    if type(value) is tuple and value and type(value[0]) is FunctionRef:
+        return tuple(map(function, value))
+    return value
+
+
 def float_bits(value: float) -> int:
     """The bits of an IEEE double."""
     bits: int = struct.unpack("<Q", struct.pack("<d", value))[0]

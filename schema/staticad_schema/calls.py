@@ -15,7 +15,7 @@ from . import dims
 from .attributes import with_sizes
 from .binding import substitute
 from .dims import Dim, Size
-from .errors import DTypeError, GraphError, ShapeError
+from .errors import ArgumentError, DTypeError, GraphError, ShapeError
 from .op import OPS
 from .types import TensorType
 
@@ -68,6 +68,24 @@ def bind_arguments(function: Function, arguments: tuple[TensorType, ...]) -> dic
     return bound
 
 
+def result_types(function: Function, arguments: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+    """The types of a body's outputs, in terms of its caller's sizes.
+
+    Raises DTypeError and ShapeError where an argument does not fit.
+    """
+    sizes = bind_arguments(function, arguments)
+    return tuple(
+        output.with_shape(substitute(size, sizes) for size in output.shape)
+        for output in function.output_types
+    )
+
+
+def check_path(path: int) -> None:
+    """Raises ArgumentError for what is no call path."""
+    if not 0 <= path < 1 << 32:
+        raise ArgumentError("path is out of range", expected="32 bits", found=str(path))
+
+
 def _misfit(
     function: Function, position: int, pattern: TensorType, given: TensorType
 ) -> ShapeError:
@@ -98,6 +116,7 @@ def unfolded(functions: Mapping[str, Function], name: str) -> int:
             continue
         stack.pop()
         nodes = function.body.nodes
+        # Other bodies are not copied.
         calls = (sizes[n.attributes["function"]] for n in nodes if n.op == "call")
         sizes[function.name] = min(len(nodes) + sum(calls), COUNTLESS)
     return sizes[name]

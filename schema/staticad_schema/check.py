@@ -154,7 +154,7 @@ def _check_sizes(body: Graph, open_sizes: OpenSizes, what: str) -> None:
                     f"{name!r} used only after node {finders[name]}, which finds it",
                     f"node {index}, {node.op}",
                 )
-    called = dict.fromkeys(n.attributes["function"] for n in body.nodes if n.op == "call")
+    called = dict.fromkeys(name for node in body.nodes for name in node.calls)
     open_sizes.check(called, finders)
 
 

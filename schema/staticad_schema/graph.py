@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import dims
+from .attributes import resolved
 from .bodies import check_body, check_call, open_sizes
 from .declarations import Signature, VariableSpec
 from .errors import (
@@ -45,6 +46,11 @@ class Function:
     outputs: tuple[int, ...]
 
     @property
+    def takes_path(self) -> bool:
+        """Whether the last input is the call path of what is random in it."""
+        return False
+
+    @property
     def input_types(self) -> tuple[TensorType, ...]:
         return tuple(self.body.types[i] for i in self.inputs)
 
@@ -61,7 +67,7 @@ class Function:
     @cached_property
     def calls(self) -> tuple[str, ...]:
         """The bodies that the body calls itself."""
-        calls = (n.attributes["function"] for n in self.body.nodes if n.op == "call")
+        calls = (name for node in self.body.nodes for name in node.calls)
         return tuple(dict.fromkeys(map(str, calls)))
 
     @cached_property
@@ -159,8 +165,10 @@ class Graph:
     def check_sizes(self, definition: Op, attributes: Mapping[str, Any]) -> None:
         """Raises ShapeError for a next node whose run-time sizes are not its own."""
         self.run_time.check(self.nodes, definition, attributes)
-        if definition.name == "call":
-            check_call(self, attributes["function"])
+        for name in definition.bodies:
+            value = attributes[name]
+            for function in (value,) if type(value) is FunctionRef else value:
+                check_call(self, function)
 
     def new_size(self, hint: str, taken: Collection[str] = ()) -> dims.Dim:
         """A symbol that nothing uses yet, nor is taken, called `hint` if that is possible.
@@ -171,9 +179,10 @@ class Graph:
 
     def resolved(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes with function names replaced by the functions, for op facets."""
-        for name, value in attributes.items():
-            if type(value) is FunctionRef:
-                return {**attributes, name: self.function(value)}
+        for value in attributes.values():
+            kind = type(value)
+            if kind is FunctionRef or (kind is tuple and value and type(value[0]) is FunctionRef):
+                return {name: resolved(v, self.function) for name, v in attributes.items()}
         return attributes
 
     def apply(self, definition: Op, operands: Sequence[Any], attributes: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from . import dims
-from .op import FINDERS, OPS, Op
+from .op import CALLERS, FINDERS, OPS, FunctionRef, Op
 from .types import TensorType
 
 
@@ -42,6 +42,14 @@ class Node(NamedTuple):
             return ()
         given = (self.attributes[name] for name in OPS[self.op].run_time_sizes)
         return tuple(name for d in given for name in sorted(dims.symbols_of(d)))
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The names of the bodies that the node has, in the order of its attributes."""
+        if self.op not in CALLERS:
+            return ()
+        given = (self.attributes[name] for name in OPS[self.op].bodies)
+        return tuple(name for v in given for name in ((v,) if type(v) is FunctionRef else v))
 
     def moved(self, inputs: tuple[int, ...], start: int, after: tuple[int, ...] = ()) -> Node:
         """The node elsewhere: other operands, outputs and control dependencies."""

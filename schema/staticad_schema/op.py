@@ -100,7 +100,7 @@ class Op:
     """One definition.  Called on Symbols it appends a node; see `op` for the facets."""
 
     __slots__ = (
-        "batch", "effect", "elementwise", "expand", "expr", "family", "grad",
+        "batch", "bodies", "effect", "elementwise", "expand", "expr", "family", "grad",
         "infer", "inputs", "jvp", "name", "numpy", "parameters", "rule_attributes",
         "run_time_sizes", "site", "variadic", "view", "widen",
     )  # fmt: skip
@@ -112,6 +112,9 @@ class Op:
         self._read_signature(infer)
         self.run_time_sizes: tuple[str, ...] = tuple(
             p.name for p in self.parameters.values() if p.annotation == "RunTimeSize"
+        )
+        self.bodies: tuple[str, ...] = tuple(
+            p.name for p in self.parameters.values() if "FunctionRef" in p.annotation
         )
         self.numpy: Callable[..., Any] | None = facets.pop("numpy")
         self.grad: Grad = facets.pop("grad")
@@ -150,7 +153,8 @@ class Op:
         problems = []
         if not self.infer.__doc__:
             problems.append("a docstring")
-        if self.numpy is None and self.expand is None and self.effect in ("pure", "random"):
+        means = self.numpy is not None or self.expand is not None or bool(self.bodies)
+        if not means and self.effect in ("pure", "random"):
             problems.append("numpy= (the meaning), or expand=")
         if self.effect not in get_args(Effect):
             problems.append(f"effect= one of {get_args(Effect)}")
@@ -274,6 +278,9 @@ OPS: dict[str, Op] = {}
 FINDERS: set[str] = set()
 """The names of the ops with results of a size that depends on data."""
 
+CALLERS: set[str] = set()
+"""The names of the ops that have bodies: their meaning is that of these."""
+
 
 def meaning(name: str) -> Any:
     """The meaning of the named op, for the meaning of another."""
@@ -334,6 +341,8 @@ def op(
         OPS[definition.name] = definition
         if definition.run_time_sizes:
             FINDERS.add(definition.name)
+        if definition.bodies:
+            CALLERS.add(definition.name)
         return definition
 
     return define

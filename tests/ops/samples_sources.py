@@ -50,6 +50,17 @@ SAMPLES: Table = {
             (1, 7, 0, (4, 0), "uint32"),
         )
     ],
+    "random_bits_at": [
+        Sample(
+            (np.array(run, np.uint64), np.array(path, np.uint32)),
+            {"key": key, "shape": shape, "dtype": as_dtype(dtype)},
+        )
+        for run, key, path, shape, dtype in (
+            (0, 0, 0, (2, 3), "uint32"),
+            (2**63, 2**64 - 1, 2**32 - 1, (5,), "uint64"),
+            (1, 7, 0, (4, 0), "uint32"),
+        )
+    ],
     "identity": _HANDED_ON,
     "after": _HANDED_ON,
     "stop_gradient": _HANDED_ON,

@@ -19,6 +19,10 @@ from .running import Applied, bound, inferred, meaning, symbolic, types_of
 
 ELSEWHERE = {
     "call": "needs a function table: test_control.py",
+    "path_within": "takes a scalar alone: test_structured.py",
+    "switch": "has bodies: test_structured.py",
+    "while_loop": "has bodies: test_structured.py",
+    "scan": "has bodies: test_structured.py",
     "group": "has neither operands nor results: test_control.py",
     "check": "fails on purpose: test_control.py",
     "check_only": "fails on purpose: test_control.py",

@@ -19,6 +19,7 @@ from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
+from ..devices.numpy import NumpyDevice
 from ..plan import Plan
 from ..program import Arena, Program, Source
 from .assign import assign
@@ -29,6 +30,7 @@ from .emit import emit
 from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
+from .lowered import lowered_bodies
 from .mix import taken, told
 from .order import order
 from .place import ALONE, Devices, place
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
 STAGES = (select, rewrite, place, group, order, bind, assign, emit)
 ONCE = STAGES[:5]
 """The stages that are done once for all sizes."""
+
+
+_NO_SIZES: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +97,16 @@ class Structure:
         """Whether random bits are drawn."""
         return self.program.draws
 
-    def plan(self, source_shapes: Sequence[tuple[int, ...]]) -> Plan:
-        """The plan for sources of these shapes.
+    def plan(
+        self, source_shapes: Sequence[tuple[int, ...]], outer: Mapping[str, int] = _NO_SIZES
+    ) -> Plan:
+        """The plan for sources of these shapes.  outer: sizes of symbols that these leave open.
 
         Raises PlanError where sizes do not go together, or the budget is too small, and what
         inference raises.
         """
         with collection_paused():
-            bound = bind(self.grouped, self.waiting, source_shapes)
+            bound = bind(self.grouped, self.waiting, source_shapes, outer)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
             auto = self.devices.auto
             flags = None if auto is None else taken(bound)
@@ -203,6 +210,7 @@ def prepare(
     claimed = frozenset().union(*(device.claimed for device in devices.named.values()))
     with collection_paused():
         program = select(graph, fetches, effects, feeds)
+        _prepare_bodies(program, rewrites, threads, report)
         program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
             may = budget is None and chosen_switch("hoist", rewrites)
@@ -227,6 +235,18 @@ def prepare(
                 _structure(s.program, devices, threads, report, rewrites, budget) for s in segments
             ),
         )
+
+
+def _prepare_bodies(
+    program: Program, rewrites: Collection[str], threads: int, report: Report
+) -> None:
+    """The first five stages for the bodies of choices and loops, which run on NumPy."""
+    claimed = frozenset(NumpyDevice.claimed)
+    for body in lowered_bodies(program.graph):
+        own = rewrite(body.program, rewrites, claimed, report)
+        # What finds sizes is evaluated node by node.
+        if not own.finds:
+            body.made["structure"] = _structure(own, ALONE, threads, report, rewrites, None)
 
 
 def _structure(

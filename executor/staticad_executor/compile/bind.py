@@ -6,7 +6,7 @@ asked for sizes becomes a constant, and so does what is computed from that alone
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from staticad_schema.attributes import bound, is_symbolic
 from staticad_schema.errors import PlanError, StaticadError
+from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS
-from staticad_schema.shapes import shape_text
+from staticad_schema.op import CALLERS, OPS
+from staticad_schema.shapes import bind_shape, shape_text
 from staticad_schema.types import Array, TensorType
 
 from ..failure import node_failure
@@ -24,7 +25,10 @@ from ..program import ASKS_SIZES, Program
 from ..sizes import Sizes
 from .alike import Kind
 from .group import Grouped
+from .lowered import output_types
 from .rewrites.fold import Budget, folded
+
+_NO_SIZES: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +123,13 @@ def pending(program: Program) -> Pending:
     return Pending(tuple(order), frozenset(symbolic), frozenset(late))
 
 
-def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> Bound:
-    """The program for sources of these shapes.
+def bind(
+    grouped: Grouped,
+    what: Pending,
+    shapes: Sequence[tuple[int, ...]],
+    outer: Mapping[str, int] = _NO_SIZES,
+) -> Bound:
+    """The program for sources of these shapes.  outer: sizes of symbols that these leave open.
 
     Raises PlanError where shapes and declarations do not go together, and what inference
     raises, with the user's line.
@@ -128,7 +137,7 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
     program = grouped.program
     graph = program.graph
     nodes = graph.nodes
-    sizes = _sizes(program, shapes)
+    sizes = {**outer, **_sizes(program, shapes)}
     types = list(graph.types)
     for source, shape in zip(program.sources, shapes, strict=True):
         types[source.value] = TensorType(types[source.value].dtype, tuple(shape))
@@ -148,7 +157,7 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
             if found is None:
                 try:
                     given = bound(own, sizes) if own else own
-                    found = given, OPS[node.op].output_types(operands, given)
+                    found = given, _inferred(graph, node, operands, given, sizes)
                 except StaticadError as error:
                     raise node_failure(graph, index, error, operands) from None
                 inferred[kind] = found
@@ -164,6 +173,23 @@ def bind(grouped: Grouped, what: Pending, shapes: Sequence[tuple[int, ...]]) -> 
                 for k, array in enumerate(arrays):
                     constants[node.start + k] = array
     return Bound(grouped, types, attributes, constants, frozenset(done), sizes)
+
+
+def _inferred(
+    graph: Graph,
+    node: Node,
+    operands: list[TensorType],
+    attributes: dict[str, Any],
+    sizes: Mapping[str, int],
+) -> tuple[TensorType, ...]:
+    """The types of a node's outputs without symbols; those that its bodies leave open are its
+    own."""
+    if node.op not in CALLERS:
+        return OPS[node.op].output_types(operands, attributes)
+    return tuple(
+        t.with_shape(bind_shape(t.shape, sizes))
+        for t in output_types(graph, node, operands, attributes)
+    )
 
 
 def _sizes(program: Program, shapes: Sequence[tuple[int, ...]]) -> dict[str, int]:

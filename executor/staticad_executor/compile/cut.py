@@ -15,7 +15,7 @@ from staticad_schema import dims
 from staticad_schema.node import Node
 from staticad_schema.run_time_sizes import Needs, finders_of, symbols_of_node
 
-from ..program import VIEWS, Program, Source, empty_like
+from ..program import RANDOM, VIEWS, Program, Source, empty_like
 
 # What looks at as much as it gives, or at less, or at nothing: each segment has its own.
 _SHARED = VIEWS - {"slice", "after", "hold"} | {"constant", "iota"}
@@ -220,5 +220,5 @@ class _Cut:
             tuple(values[v] for v, _ in gives),
             tuple((name, values[v]) for name, v in self.written[k]),
             tuple(places[i] for i in self.program.effects if i in places),
-            any(graph.nodes[i].op == "random_bits" for i in members),
+            any(graph.nodes[i].op in RANDOM for i in members),
         )

@@ -21,6 +21,7 @@ from ..devices.base import HOST
 from ..devices.numpy.elementwise import Elementwise
 from ..devices.numpy.kernels import Kernel
 from ..devices.numpy.tiles import contiguous
+from ..program import RANDOM
 from .bind import Bound
 from .fuse import Fused
 from .moves import End, Given, Launched, Merged, Transfer, Wait
@@ -126,7 +127,7 @@ class Draft:
         draws = self.program.draws
         for index in range(len(nodes) - 1, -1, -1):
             if not needed[index]:
-                if not (draws and nodes[index].op == "random_bits"):
+                if not (draws and nodes[index].op in RANDOM):
                     continue
                 needed[index] = 1
             if index in folded:

@@ -51,6 +51,8 @@ def emit(
     graph = _bound_graph(assigned)
     program = assigned.bound.grouped.program
     regions: list[tuple[int, Region]] = []
+    # The cells of the token, for kernels that look at it.
+    tokens: list[int] = []
     # Instructions that are alike share what runs them.
     leased: dict[int, int] = {}
     shared: dict[int, Callable[..., Any]] = {}
@@ -85,6 +87,11 @@ def emit(
                 function = shared.get(id(chosen))
                 if function is None:
                     function = shared[id(chosen)] = chosen.for_threads(threads)
+                if chosen.watches:
+                    if not tokens:
+                        tokens.append(len(cells))
+                        cells.append(Cell("constant", TensorType(np.dtype(np.uint8), ()), -1))
+                    pick = picking((*tokens, *item.reads, *item.writes))
                 calls.append((function, pick))
                 algorithms.append(chosen.text(threads))
         owners.append(item.nodes or (owners[-1] if owners else (0,)))
@@ -107,6 +114,8 @@ def emit(
         memory = [_aligned_bytes(scratch) for _ in range(workers)]
         for k, region in regions:
             arrays[k] = region.lease(memory, token)
+        for k in tokens:
+            arrays[k] = token
         queues.fill(arrays, arena)
         return workspace(chunks, arrays, token)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from staticad_schema.attributes import is_symbolic
 from staticad_schema.node import Node
-from staticad_schema.op import FINDERS, OPS
+from staticad_schema.op import CALLERS, FINDERS, OPS
 from staticad_schema.types import nbytes
 
 from ..program import GIVEN, VIEWS, Program, Source, empty_like
@@ -90,7 +90,7 @@ def _may_move(node: Node) -> bool:
     return (
         OPS[node.op].effect == "pure"
         and not node.after
-        and node.op not in FINDERS
+        and node.op not in FINDERS | CALLERS
         and len(node.types) > 0
         and all(t.is_static for t in node.types)
         and not any(map(is_symbolic, node.attributes.values()))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from staticad_schema.op import FINDERS, OPS
+from staticad_schema.op import CALLERS, FINDERS, OPS
 from staticad_schema.types import nbytes
 
 from ..devices.numpy.cost import seconds
@@ -188,7 +188,8 @@ class Lifetimes:
         if found is None:
             nodes = self.draft.graph.nodes
             found = self._movable[group] = all(
-                OPS[nodes[i].op].effect in ("pure", "random") and nodes[i].op not in FINDERS
+                OPS[nodes[i].op].effect in ("pure", "random")
+                and nodes[i].op not in FINDERS | CALLERS
                 for i in self.grouped.groups[group].nodes
             )
         return found

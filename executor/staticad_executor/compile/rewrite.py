@@ -30,6 +30,7 @@ from ..options import KINDS
 from ..program import VIEWS, Program, empty_like, pruned, rewired
 from ..sizes import find
 from .expand import expand
+from .lowered import output_types
 from .rewrites import algebra, choice, exact, fast, parts, products, stable
 from .rewrites.fold import FAILURES, SMALL_BYTES, Budget, folded, is_transpose, kept, may_be_kept
 from .rewrites.merge import node_key
@@ -135,6 +136,7 @@ class _Walk:
         graph, out = self.program.graph, self.out
         values: list[int] = []
         indices: list[int] = []
+        effects = frozenset(self.program.effects)
         impure = {name for name, op in OPS.items() if op.effect != "pure"} | {"parameter", "group"}
         for index, node in enumerate(graph.nodes):
             start = len(out.types)
@@ -148,7 +150,7 @@ class _Walk:
             else:
                 moved = node.moved(inputs, start, after)
             indices.append(len(out.nodes))
-            if node.op in impure:
+            if node.op in impure or index in effects:
                 out.append_trusted(moved)
                 values.extend(moved.outputs)
                 continue
@@ -321,7 +323,7 @@ class _Walk:
             return
         operands = [self.out.types[v] for v in inputs]
         try:
-            node.definition.output_types(operands, node.attributes)
+            output_types(self.out, node, operands, node.attributes)
         except StaticadError as error:
             raise node_failure(self.program.graph, index, error, operands) from None
 

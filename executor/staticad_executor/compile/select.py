@@ -1,28 +1,32 @@
 """Stage 1: what the fetches need, as pure data flow.
 
 State disappears here.  A read becomes a source, or the value of the write it is ordered
-behind; a write becomes an output.  Calls are inlined.  Of control dependencies only those on
+behind; a write becomes an output.  Calls are inlined; bodies of choices and loops become programs
+of their own (`lowered`).  Of control dependencies only those on
 nodes with an outside effect (print, check) are left: all others have become data flow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from staticad_schema.attributes import is_symbolic
 from staticad_schema.calls import bind_arguments, inner_path, substituted
 from staticad_schema.dims import Size, symbol, symbols_of
-from staticad_schema.graph import Graph
+from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS
+from staticad_schema.op import CALLERS, OPS, FunctionRef
 from staticad_schema.run_time_sizes import new_name
-from staticad_schema.types import TensorType
+from staticad_schema.types import UINT32, UINT64, TensorType
 
 from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
 from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
+from .lowered import Lowered
 
 MARKS = {"recompute_start": 0, "recompute_end": 1}
 """Ops that hand on their operands from a position on."""
@@ -90,9 +94,14 @@ class _Flow:
 
     def __init__(self, graph: Graph, feeds: Mapping[int, TensorType], chosen: Selection) -> None:
         self.graph = graph
+        self.functions: Mapping[str, Function] = graph.functions
         self.feeds = feeds
         self.bodies = chosen.bodies
         self.out = empty_like(graph)
+        # The bodies of this program, and of those in it; each under a name of its own.
+        self.table: dict[str, Lowered] = {}
+        self.known: dict[tuple[str, tuple[str, ...], bool], FunctionRef] = {}
+        self.out.functions = cast("dict[str, Function]", self.table)
         self.sources: dict[tuple[str, int | str], Source] = {}
         self.effects: list[int] = []
         self.final: dict[str, int] = {}
@@ -139,6 +148,11 @@ class _Flow:
                 continue
             if node.op == "call":
                 return self.enter(frame, index, node, inputs)
+            if node.op in CALLERS:
+                node, inputs = self.with_bodies(frame, node, inputs)
+                effect = "io" if any(self.bodies_act(node)) else effect
+            elif effect == "random":
+                node, inputs = self.drawn(frame, node, inputs)
             if node.op in MARKS:
                 self.mark(frame, index, node, inputs)
                 continue
@@ -197,6 +211,80 @@ class _Flow:
             if self.out.types[value] != type_:
                 self.retyped.add(value)
 
+    # ------------------------------------------------------------- bodies
+
+    def path_within(self, frame: _Frame, node: Node) -> int:
+        """The call path of a node, of those of its callers and its own."""
+        path: int = node.attributes["path"]
+        return path if frame.call is None else inner_path(frame.path, path)
+
+    def drawn(
+        self, frame: _Frame, node: Node, inputs: tuple[int, ...]
+    ) -> tuple[Node, tuple[int, ...]]:
+        """A random node with the path that it has here."""
+        if frame.call is None or "path" not in node.attributes:
+            return node, inputs
+        path = self.path_within(frame, node)
+        return node._replace(attributes={**node.attributes, "path": path}), inputs
+
+    def path_value(self, path: int) -> int:
+        """The value of a call path."""
+        array = np.array(path, UINT32)
+        array.flags.writeable = False
+        return self.out.append(OPS["constant"], (), {"value": array}).start
+
+    def run_value(self) -> int:
+        """The value of the number of the run."""
+        return self.source("run", "", TensorType(UINT64, ()), "run_number", 0)
+
+    def outer_state(self, name: str) -> int:
+        """What the graph itself reads of a variable."""
+        return self.start_value(name)
+
+    def state_value(self, name: str) -> int:
+        """What a body reads of a variable: its value at the start of the run, or what is fed."""
+        known = self.graph.nodes[self.graph.variable_specs[name].node].start
+        return self.value(known) if known in self.feeds else self.start_value(name)
+
+    def bodies_act(self, node: Node) -> Iterator[bool]:
+        """Of each body whether it acts on the world outside."""
+        return (self.table[name].acts for name in node.calls)
+
+    def with_bodies(
+        self, frame: _Frame, node: Node, inputs: tuple[int, ...]
+    ) -> tuple[Node, tuple[int, ...]]:
+        """A node with lowered bodies, which takes what these read as operands."""
+        chosen = [self.bodies[name] for name in node.calls]
+        reads = tuple(dict.fromkeys(name for body in chosen for name in body.reads))
+        draws = any(body.draws for body in chosen)
+        more = [self.state_value(name) for name in reads]
+        attributes = dict(node.attributes)
+        if draws:
+            more += [self.run_value(), self.path_value(self.path_within(frame, node))]
+        attributes["path"] = 0
+        for name in node.definition.bodies:
+            value = attributes[name]
+            attributes[name] = (
+                self.lowered(value, reads, draws)
+                if isinstance(value, FunctionRef)
+                else tuple([self.lowered(body, reads, draws) for body in value])
+            )
+        return node._replace(attributes=attributes), (*inputs, *more)
+
+    def lowered(self, name: str, reads: tuple[str, ...], draws: bool) -> FunctionRef:
+        """The name of a body that takes these variables, and what random numbers need."""
+        key = name, reads, draws
+        found = self.known.get(key)
+        if found is None:
+            flow = _BodyFlow(self, self.functions[name], reads, draws)
+            flow.run({})
+            own = name if name not in self.table else f"{name}/{len(self.table)}"
+            self.table[own] = flow.finished(own)
+            found = self.known[key] = FunctionRef(own)
+        return found
+
+    # ------------------------------------------------------------- sources
+
     def value(self, value: int) -> int:
         """The source of a fed value."""
         type_ = self.graph.types[value]
@@ -238,15 +326,14 @@ class _Flow:
 
     def read(self, frame: _Frame, index: int, node: Node, late: Mapping[int, int]) -> None:
         if node.op == "run_number":
-            value = self.source("run", "", node.types[0], "run_number", 0)
+            value = self.run_value()
         elif index in late:
             value = frame.values[frame.graph.nodes[late[index]].start]
+        elif frame.call is None:
+            value = self.outer_state(node.attributes["variable"])
         else:
-            name = node.attributes["variable"]
-            known = self.graph.nodes[self.graph.variable_specs[name].node].start
             # What is fed for a variable is what bodies read of it.
-            fed = frame.call is not None and known in self.feeds
-            value = self.value(known) if fed else self.start_value(name)
+            value = self.state_value(node.attributes["variable"])
         frame.values[node.start] = value
         if self.out.types[value] != node.types[0]:
             self.retyped.add(value)
@@ -309,14 +396,13 @@ class _Flow:
 
     def enter(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> _Frame:
         """The frame of a called body, its parameters bound to the operands."""
-        function = self.graph.function(node.attributes["function"])
+        function = self.functions[node.attributes["function"]]
         body = function.body
         inner = _Frame(body, iter(self.bodies[function.name].nodes), node, index)
         inner.base = self.after(frame, node) if self.involved else ()
         inner.effects = len(self.effects)
         inner.prefix = nested_name(frame.prefix, frame.graph.node_name(index))
-        path = node.attributes["path"]
-        inner.path = path if frame.call is None else inner_path(frame.path, path)
+        inner.path = self.path_within(frame, node)
         inner.values = dict(zip(function.inputs, inputs, strict=True))
         inner.symbols = bind_arguments(function, tuple(self.out.types[v] for v in inputs))
         if self.out.sites is self.graph.sites and body.sites is not self.graph.sites:
@@ -325,7 +411,7 @@ class _Flow:
 
     def leave(self, frame: _Frame, call: Node, caller: _Frame) -> None:
         """Give the values of a body's outputs to its caller."""
-        outputs = self.graph.function(call.attributes["function"]).outputs
+        outputs = self.functions[call.attributes["function"]].outputs
         results = [frame.values[output] for output in outputs]
         for k, made in enumerate(results):
             if self.out.types[made] != call.types[k]:
@@ -353,8 +439,6 @@ class _Flow:
             frame.symbols[name] = self.new_size(nested_name(frame.prefix, name))
         if frame.symbols and any(map(is_symbolic, attributes.values())):
             attributes = substituted(attributes, frame.symbols)
-        if node.op == "random_bits":
-            attributes = {**attributes, "path": inner_path(frame.path, attributes["path"])}
         site, forward = node.site, node.forward_site
         if frame.graph.sites is not self.graph.sites:
             site = self.out.intern_site(frame.graph.sites[site])
@@ -365,3 +449,85 @@ class _Flow:
         )  # fmt: skip
         if forward:
             self.out.nodes[-1] = made._replace(forward_site=forward)
+
+
+class _BodyFlow(_Flow):
+    """The program of a body under construction: nothing in it is state, nor is its path known."""
+
+    def __init__(
+        self, caller: _Flow, function: Function, reads: tuple[str, ...], draws: bool
+    ) -> None:
+        chosen = caller.bodies[function.name]
+        body = function.body
+        feeds = {value: body.types[value] for value in function.inputs}
+        super().__init__(body, feeds, chosen)
+        self.functions = caller.functions
+        self.table, self.known = caller.table, caller.known
+        self.out.functions = caller.out.functions
+        self.function = function
+        self.chosen = chosen
+        self.draws = draws
+        inputs = [self.value(value) for value in function.inputs]
+        self.state = {}
+        for name in reads:
+            type_ = caller.out.types[caller.state_value(name)]
+            self.state[name] = self.source("feed", f"variable {name}", type_, name, 0)
+        self.number = self.path = -1
+        if draws:
+            run, path = TensorType(UINT64, ()), TensorType(UINT32, ())
+            self.number = self.source("feed", "run", run, "run_number", 0)
+            self.path = self.source("feed", "path", path, "path", 0)
+        self.inputs = (*inputs, *self.state.values(), *([self.number, self.path] if draws else ()))
+
+    def path_within(self, frame: _Frame, node: Node) -> int:
+        """The value that is the call path of a node."""
+        if not self.draws:
+            return -1
+        outer = self.path if frame.call is None else frame.path
+        attributes = {"path": node.attributes["path"]}
+        return self.out.append(OPS["path_within"], (outer,), attributes).start
+
+    def drawn(
+        self, frame: _Frame, node: Node, inputs: tuple[int, ...]
+    ) -> tuple[Node, tuple[int, ...]]:
+        """A random node whose path is a value."""
+        if "path" not in node.attributes:
+            return node, inputs
+        given = {name: v for name, v in node.attributes.items() if name != "path"}
+        path = self.path_within(frame, node)
+        return node._replace(op="random_bits_at", attributes=given), (*inputs, path)
+
+    def path_value(self, path: int) -> int:
+        """It is a value."""
+        return path
+
+    def run_value(self) -> int:
+        """An input of the body."""
+        return self.number
+
+    def outer_state(self, name: str) -> int:
+        """An input of the body."""
+        return self.state[name]
+
+    def state_value(self, name: str) -> int:
+        """An input of the body."""
+        return self.state[name]
+
+    def finished(self, name: str) -> Lowered:
+        """The body, under this name."""
+        outputs = tuple([self.output(v) for v in self.function.outputs])
+        program = pruned(
+            Program(
+                self.out, tuple(self.sources.values()), outputs, (), tuple(self.effects),
+                self.chosen.draws, self.chosen.finds,
+            )
+        )  # fmt: skip
+        inputs = tuple(source.value for source in program.sources)
+        return Lowered(
+            name, program.graph, inputs, program.fetches, program=program, draws=self.draws,
+            acts=self.chosen.acts,
+        )  # fmt: skip
+
+    def output(self, value: int) -> int:
+        """Where an output of the body is."""
+        return self.frame.values[value] if value in self.frame.values else self.value(value)

@@ -8,6 +8,7 @@ from staticad_schema.text import line
 from staticad_schema.types import fits
 
 from ..program import Program
+from .lowered import acts, output_types
 
 
 def verify(program: Program) -> None:
@@ -27,9 +28,7 @@ def verify(program: Program) -> None:
             raise PlanError("the table of types disagrees", asked="verify", found=text)
         if OPS[node.op].effect in ("reads", "writes"):
             raise PlanError("state is left in a program", asked="verify", found=text)
-        types = OPS[node.op].output_types(
-            [graph.types[v] for v in node.inputs], graph.resolved(node.attributes)
-        )
+        types = output_types(graph, node, [graph.types[v] for v in node.inputs], node.attributes)
         if len(types) != len(node.types) or not all(map(fits, types, node.types)):
             raise PlanError(
                 "a type is not what inference says",
@@ -44,7 +43,7 @@ def verify(program: Program) -> None:
             raise PlanError("a source is no parameter", asked="verify", found=str(source))
     if any(not 0 <= value < count for value in program.outputs):
         raise PlanError("an output does not exist", asked="verify", found=str(program.outputs))
-    effects = [i for i, node in enumerate(graph.nodes) if OPS[node.op].effect == "io"]
+    effects = [i for i, node in enumerate(graph.nodes) if acts(graph, node)]
     if list(program.effects) != effects:
         raise PlanError(
             "effects are lost or out of order",

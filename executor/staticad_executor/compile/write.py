@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from staticad_schema.op import CALLERS
+
 from ..devices.base import HOST, OpenCL
 from .bind import Bound
 from .draft import Draft
+from .nested import write_bodies
 from .on_numpy import OnNumpy
 from .on_opencl import OnOpenCL
 
@@ -36,6 +39,9 @@ def written(
         if nodes[members[0]].op == "group":
             continue
         draft.begin("region" if group.kind == "region" or group.rows >= 0 else "kernel")
+        if nodes[members[0]].op in CALLERS:
+            write_bodies(on_numpy, members[0])
+            continue
         elsewhere = on_opencl.get(group.device)
         if elsewhere is None or not elsewhere.write(group, members):
             on_numpy.write(group, members)

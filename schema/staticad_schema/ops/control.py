@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..binding import substitute
-from ..calls import bind_arguments, inline
-from ..errors import ArgumentError, DTypeError, ExecutionError
+from ..calls import check_path, inline, result_types
+from ..errors import DTypeError, ExecutionError
 from ..op import OPS, FunctionRef, Operand, constant, each, op
 from ..types import BOOL, Array, TensorType
 
@@ -153,12 +152,7 @@ def call(*arguments: Operand, function: FunctionRef, path: int = 0) -> tuple[Ten
 
     `path` tells the calls of a body that draws random numbers apart.
     """
-    if not 0 <= path < 1 << 32:
-        raise ArgumentError("path is out of range", expected="32 bits", found=str(path))
+    check_path(path)
     # The graph resolves the name before it infers.
     body: Any = function
-    sizes = bind_arguments(body, arguments)
-    return tuple(
-        output.with_shape(substitute(size, sizes) for size in output.shape)
-        for output in body.output_types
-    )
+    return result_types(body, arguments)

@@ -28,10 +28,11 @@ LESS = CPU._replace(fp64=False, many_items=True, work_group=12, local_bytes=1024
 NOT_COMPUTED = frozenset(
     {
         "assign", "assign_add", "assign_sub", "call", "check", "check_only", "constant", "group",
-        "parameter", "placeholder", "print", "read_variable", "run_number", "variable",
+        "parameter", "path_within", "placeholder", "print", "random_bits_at", "read_variable",
+        "run_number", "scan", "switch", "variable", "while_loop",
     }
 )  # fmt: skip
-"""Sources, writes, checks and calls: a plan has no kernel for them."""
+"""Sources, writes, checks, calls, choices and loops: a plan has no kernel for them there."""
 
 ELSEWHERE = frozenset(
     {

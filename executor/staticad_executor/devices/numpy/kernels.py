@@ -37,7 +37,8 @@ class Kernel(NamedTuple):
     algorithm: what to call it in `explain`.  temporary_bytes: what it allocates while it runs.
     cut: how threads can share it.  has_parts: whether the function takes `spread`, which shares
     its parts among threads.  apart: the function for operands that share no memory, if that is
-    another one.  seconds: about what one thread takes for it."""
+    another one.  seconds: about what one thread takes for it.  watches: whether the function takes
+    first, in a list, the event by which a run is cancelled."""
 
     function: Function
     contiguous: bool
@@ -47,6 +48,7 @@ class Kernel(NamedTuple):
     has_parts: bool = False
     apart: Function | None = None
     seconds: float = 0.0
+    watches: bool = False
 
     def for_threads(self, threads: int) -> Function:
         """The function, shared by so many threads if it can be and that pays."""
