@@ -76,12 +76,15 @@ def shortage(plan: Plan, outputs: Sequence[int], error: MemoryError) -> Executio
     if not uses:
         return ExecutionError(f"out of memory: {error}", found=f"{needed:,} bytes needed")
     largest = max(uses, key=lambda use: use.nbytes)
-    free = available_bytes()
+    # A device says itself what it lacks; what the host has says nothing about it.
+    told = str(error) if plan.settle is not None else ""
+    free = None if told else available_bytes()
     return ExecutionError(
         f"out of memory: the run needs {needed:,} bytes beside what it is given",
         asked=f"{largest.op} {largest.name!r}",
         expected="less than can be allocated"
-        + (f"; {free:,} bytes are available" if free is not None else ""),
+        + (f"; {free:,} bytes are available" if free is not None else "")
+        + (f"; {told}" if told else ""),
         found=f"{largest.type} of {largest.nbytes:,} bytes, the largest value at the worst moment",
         site=largest.site,
         hint="session.memory(fetches, sizes) lists what a run needs",
