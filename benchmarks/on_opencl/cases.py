@@ -38,7 +38,7 @@ SIZES = {
     # The last are those of a ResNet-20 on images of 32 by 32.
     "processor": Sizes(1 << 22, (4096, 512), (256, 512, 1024), 32, ((16, 32), (32, 16), (64, 8))),
     # The last are those of a ResNet-50 on images of 224 by 224.
-    "gpu": Sizes(1 << 26, (32768, 1024), (1024, 4096), 64, ((64, 56), (128, 28), (512, 7))),
+    "gpu": Sizes(1 << 25, (16384, 1024), (1024, 4096), 64, ((64, 56), (128, 28), (512, 7))),
 }
 
 
