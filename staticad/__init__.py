@@ -78,6 +78,7 @@ from .ops.arithmetic import (
     sinc,
     squared_difference,
 )
+from .ops.branches import cond, switch
 from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.complex_numbers import complex, polar, view_as_complex, view_as_real
 from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
@@ -122,6 +123,7 @@ from .ops.joining import (
     stack,
     vstack,
 )
+from .ops.loops import fori_loop, map, scan, while_loop
 from .ops.nan_reductions import nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 from .ops.padding import pad
 from .ops.quantiles import (
@@ -234,6 +236,7 @@ __all__ = [
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients", "recompute",
     # order and effects
+    "cond", "switch", "while_loop", "scan", "map", "fori_loop",
     "after", "group", "identity", "stop_gradient", "assert_", "print_",
     # creation
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",

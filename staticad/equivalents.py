@@ -55,6 +55,7 @@ EQUIVALENTS = {
     "boxcox": "sad.expm1(m * sad.log(x)) / m", "cosm1": "-2 * sad.sin(x / 2) ** 2",
     "powm1": "sad.expm1(m * sad.log(x))", "log1mexp": "sad.log(-sad.expm1(-x))",
     # --- Shapes
+    "map_fn": "sad.map",
     **dict.fromkeys(("cat", "concatenate"), "sad.concat"), "row_stack": "sad.vstack",
     "bmat": "sad.block", "unsqueeze": "sad.expand_dims", "view": "sad.reshape(x, (-1,))",
     "permute": "sad.permute_dims", "rollaxis": "sad.moveaxis",
@@ -219,7 +220,6 @@ _DATES = "there are no dates among the dtypes"
 _BITS = "numbers are not taken apart into bits"
 _DIVISORS = "divisors need loops of unknown length"
 _REJECTION = "its sampler draws until a number is accepted, in loops of unknown length"
-_LOOPS = "control flow is not here yet; loops of known length are Python's, choices sad.where"
 _COEFFICIENTS = "coefficients of polynomials are known before the graph: np.polynomial"
 _EIGHT = "there are no 8-bit floats among the dtypes"
 
@@ -251,7 +251,6 @@ ABSENT = {
         "hypergeometric", "logseries", "multivariate_hypergeometric", "noncentral_chisquare",
         "noncentral_f", "vonmises", "wald", "zipf",
     )},
-    **dict.fromkeys(("cond", "fori_loop", "map_fn", "scan", "switch", "while_loop"), _LOOPS),
     **dict.fromkeys(("pmap", "vmap"), "functions take leading axes by themselves"),
     **dict.fromkeys(("scaled_mm", "scaled_grouped_mm"), _EIGHT),
     "multilabel_margin_loss": "its labels are lists of a length of their own in each row",

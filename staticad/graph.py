@@ -60,10 +60,24 @@ class Graph(Recorder):
         self._calls: dict[str, int] = {}
         self._streams = Streams()
         self._signature_sites: dict[str, Site | None] = {}
+        # How far the names of bodies are used up.
+        self.body_counts: dict[str, int] = {}
+        # The innermost function that is being traced, whose nodes are here meanwhile.
+        self.tracing: Any = None
 
     def handle(self, value: int) -> Any:
         """The Tensor of a value id; a Variable for the value of state."""
-        return Variable(self, value) if value in self._variables else Tensor(self, value)
+        made = Variable(self, value) if value in self._variables else Tensor(self, value)
+        if self.tracing is not None:
+            self.tracing.made.append(made)
+        return made
+
+    def effect(self, index: int) -> Effect:
+        """The effect of the node with that index."""
+        made = super().effect(index)
+        if self.tracing is not None:
+            self.tracing.made.append(made)
+        return made
 
     def add_variable(self, spec: VariableSpec) -> None:
         """Declare state whose node is in the graph already."""
@@ -122,6 +136,7 @@ class Graph(Recorder):
         shape: ints, names of sizes ("batch"), Dims, or None for a size of its own.
         """
         with asking("placeholder", name):
+            self._check_no_body("has a placeholder", "values that are given to it as operands")
             attributes = {"dtype": as_dtype(dtype), "shape": self.declared_shape(shape, name)}
             node = self.make(OPS["placeholder"], (), attributes, name=name, unique=True)
         return Tensor(self, node.start)
@@ -148,6 +163,9 @@ class Graph(Recorder):
         shape: where sizes may change between runs, the shape with names for those sizes.
         """
         with self.lock, asking("variable", name):
+            self._check_no_body(
+                "declares a variable", "variables made outside, layers among them, and used in it"
+            )
             flag("trainable", trainable)
             if isinstance(initial, Handle):
                 self.check_owner(initial, "variable")
@@ -226,9 +244,42 @@ class Graph(Recorder):
                 )
             raise
 
+    def begin_body(self, tracing: Any) -> dict[str, Any]:
+        """Have a body's nodes here: with names, constants and random numbers of their own.
+
+        Returns what `end_body` puts back.
+        """
+        own = {
+            "body_name": tracing.name, "_names": {}, "_suffixes": {}, "_constants": {},
+            "_scalars": {}, "places": {}, "_calls": {}, "_streams": Streams(within=True),
+            "tracing": tracing,
+        }  # fmt: skip
+        saved = {name: getattr(self, name) for name in own}
+        for name, value in own.items():
+            setattr(self, name, value)
+        return saved
+
+    def end_body(self, tracing: Any, saved: dict[str, Any]) -> None:
+        """Take the nodes of a body away again."""
+        del self.nodes[tracing.start :]
+        del self.types[tracing.values :]
+        del self.producers[tracing.values :]
+        self.run_time.forget(tracing.start)
+        for name, value in saved.items():
+            setattr(self, name, value)
+
+    def _check_no_body(self, what: str, expected: str) -> None:
+        if self.tracing is not None:
+            raise GraphError(
+                f"a body {what}",
+                expected=expected,
+                found=f"the body {self.tracing.name!r}",
+                site=user_site(),
+            )
+
     def check_not_in_body(self, variable: str, op: str) -> None:
         """Raises GraphError if a body is being traced that would write this graph's state."""
-        inner = traced_in(self)
+        inner = traced_in(self) or (self if self.tracing is not None else None)
         if inner is not None:
             spec = self.variable_specs[variable]
             raise GraphError(

@@ -99,7 +99,7 @@ def tensors(asked: str, *values: Any) -> tuple[Tensor, ...]:
         if isinstance(value, Handle):
             result.append(value.astype(strong))
         elif isinstance(value, WEAK):
-            result.append(Tensor(graph, graph.scalar(value, strong)))
+            result.append(graph.handle(graph.scalar(value, strong)))
         elif isinstance(value, Dim):
             result.append(sizes.value(graph, value, strong))
         else:

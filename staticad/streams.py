@@ -14,14 +14,17 @@ from .current import SCOPE
 class Streams:
     """What a graph remembers of its random nodes, so that each draws numbers of its own."""
 
-    def __init__(self) -> None:
-        self._drawn: dict[str, int] | None = None
+    def __init__(self, within: bool = False) -> None:
+        """within: of a body that is traced in the graph, beside nodes that are not its own."""
+        self._within = within
+        self._drawn: dict[str, int] | None = {} if within else None
         self._run_number: int | None = None
 
     def run_number(self, graph: Any) -> int:
         """The value id of the number of the run, which all random nodes share."""
         if self._run_number is None:
-            known = [node for node in graph.nodes if node.op == "run_number"]
+            nodes = () if self._within else graph.nodes
+            known = [node for node in nodes if node.op == "run_number"]
             node = known[0] if known else graph.append(OPS["run_number"])
             self._run_number = node.start
         return self._run_number

@@ -65,6 +65,13 @@ class RunTimeSizes:
             self.finders.setdefault(name, index)
         self.clear.clear()
 
+    def forget(self, start: int) -> None:
+        """The nodes from that index on are gone; their symbols stay in use."""
+        self._seen = min(self._seen, start)
+        if self.finders and max(self.finders.values()) >= start:
+            self.finders = {name: at for name, at in self.finders.items() if at < start}
+            self.clear.clear()
+
     def used(self, nodes: Sequence[Node]) -> set[str]:
         """Every symbol in the nodes' types and attributes."""
         for node in nodes[self._seen :]:

@@ -94,7 +94,7 @@ def test_no_name_is_advised_against_that_is_here() -> None:
         (sad, "Adam", "use sad.optimizers.Adam"),
         (sad, "normal", "use sad.random.normal"),
         (sad, "vmap", "it is not here: functions take leading axes"),
-        (sad, "scan", "it is not here: control flow"),
+        (sad, "map_fn", "use sad.map"),
         (sad, "hessian", "use sad.stack([sad.gradients("),
         (sad.nn, "functional", "use sad.nn"),
         (sad, "logsumexpp", "did you mean 'logsumexp'"),

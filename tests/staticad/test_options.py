@@ -17,6 +17,7 @@ VECTOR = np.ones(4, np.float32)
 SQUARE = np.eye(2, dtype=np.float32)
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
+    "scan": (lambda carry, x: (carry, x), 1.0, np.ones(3, np.float32)),
     "affine_grid": (np.ones((1, 2, 3), np.float32), (1, 1, 2, 2)),
     "astype": (VECTOR, "float32"),
     "cho_factor": (SQUARE,),
