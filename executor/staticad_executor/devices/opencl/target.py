@@ -47,8 +47,12 @@ class Target(NamedTuple):
 def target_of(limits: Limits, platform_version: str) -> Target:
     """The device of these limits, of a platform that calls itself so."""
     cpu = limits.kind == "cpu"
+    width = limits.preferred["float"]
+    if cpu and width <= 1:
+        # Intel's runtime makes vectors of work-items, which take many elements each here.
+        width = limits.native["float"]
     return Target(
-        vector_bytes=4 * max(1, limits.preferred["float"]),
+        vector_bytes=4 * max(1, width),
         work_group=limits.work_group,
         local_bytes=limits.local_bytes,
         units=limits.units,
