@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from staticad_executor.devices.chosen import is_opencl
+from staticad_executor.options import is_opencl
 from staticad_schema.errors import PlanError
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ import numpy as np
 import benchmarks
 from benchmarks.definitions import Array
 from staticad import Tensor
+from staticad_executor.chosen import devices_for
 from staticad_executor.compile import bind, emit, structure
 from staticad_executor.compile.assign import Assigned, assign
 from staticad_executor.compile.moves import Launched
 from staticad_executor.compile.place import Devices
-from staticad_executor.devices.chosen import devices_for
 from staticad_executor.devices.opencl.commands import Enqueued
 from staticad_executor.devices.opencl.device import OpenCLDevice
 from staticad_executor.devices.opencl.launch import Launch

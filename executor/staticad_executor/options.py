@@ -12,12 +12,16 @@ import numpy as np
 from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError, near_miss
 
-from .devices.chosen import is_opencl
-
-DEVICES = ("auto", "numpy", "opencl")
+AUTO, OPENCL = "auto", "opencl"
+DEVICES = (AUTO, "numpy", OPENCL)
 Kind = Literal["exact", "stable", "fast"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The classes of rewrites."""
+
+
+def is_opencl(name: str) -> bool:
+    """Whether a name asks for an OpenCL device: "opencl", or "opencl:" and which one."""
+    return name.strip().casefold().partition(":")[0].strip() == OPENCL
 
 
 def check_options(

@@ -24,9 +24,9 @@ from staticad_schema.types import Array
 
 from . import checkpoint
 from .chain import planned
+from .chosen import devices_for
 from .compile import Devices
 from .compile.rewrite import DEFAULT, require_known
-from .devices.chosen import devices_for
 from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
 from .feeds import Fed, mapped, targets
 from .fetches import Fetches, Rebuild

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from staticad_executor.devices.chosen import devices_for
+from staticad_executor.chosen import devices_for
 from staticad_schema.types import NAMES
 
 from ..devices import opencl

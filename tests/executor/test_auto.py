@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor import chosen
 from staticad_executor.compile import bind, mix, structure
 from staticad_executor.compile.bind import pending
-from staticad_executor.devices import chosen
 from staticad_executor.devices.opencl.device import restricted_device
 from staticad_executor.devices.opencl.discovery import found_devices
 

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 
 from staticad_schema.errors import PlanError
 
-from ..compile.place import NUMPY, Devices
-from .base import HOST
+from .compile.place import NUMPY, Devices
+from .devices.base import HOST
+from .options import AUTO, is_opencl
 
 if TYPE_CHECKING:
-    from .opencl.device import OpenCLDevice
-
-AUTO, OPENCL = "auto", "opencl"
-
-
-def is_opencl(name: str) -> bool:
-    """Whether a name asks for an OpenCL device: "opencl", or "opencl:" and which one."""
-    return name.strip().casefold().partition(":")[0].strip() == OPENCL
+    from .devices.opencl.device import OpenCLDevice
 
 
 def devices_for(device: str | OpenCLDevice, hints: Iterable[str]) -> Devices:
@@ -59,8 +53,8 @@ def _best() -> OpenCLDevice | None:
 @cache
 def _found(process: int) -> OpenCLDevice | None:
     try:
-        from .opencl.device import open_device
-        from .opencl.discovery import found_devices
+        from .devices.opencl.device import open_device
+        from .devices.opencl.discovery import found_devices
 
         devices = [open_device(found.label) for found in found_devices()]
     except (PlanError, MemoryError):
@@ -71,6 +65,6 @@ def _found(process: int) -> OpenCLDevice | None:
 
 def _opened(name: str) -> OpenCLDevice:
     # Imported when an OpenCL device is first asked for.
-    from .opencl.device import open_device
+    from .devices.opencl.device import open_device
 
     return open_device(name)
