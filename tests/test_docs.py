@@ -17,6 +17,8 @@ import staticad as sad
 from docs import functions_page, graph_picture
 from staticad_schema.op import OPS
 
+from .devices import opencl_label
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -155,4 +157,11 @@ def test_add_an_op_runs(tmp_path: Path) -> None:
     # In a process of its own: the registry has no way to forget an op.
     script = tmp_path / "add_an_op.py"
     script.write_text(python_blocks(ROOT / "docs" / "add-an-op.md"), encoding="utf-8")
+    run_python(str(script))
+
+
+def test_opencl_page_runs(tmp_path: Path) -> None:
+    opencl_label()
+    script = tmp_path / "opencl.py"
+    script.write_text(python_blocks(ROOT / "docs" / "opencl.md"), encoding="utf-8")
     run_python(str(script))
