@@ -31,7 +31,7 @@ from benchmarks.devices import described, every_device, opened
 from benchmarks.measure import Record
 from benchmarks.on_opencl.cases import SIZES, Case, cases
 from benchmarks.on_opencl.limits import limits_of
-from benchmarks.on_opencl.planned import Moved, Planned, best, seconds_of
+from benchmarks.on_opencl.planned import Moved, Planned, best, in_turn, seconds_of
 from benchmarks.on_staticad import GRAPHS
 from benchmarks.yardstick import WORKLOADS
 from staticad_executor.compile import synchronize
@@ -89,8 +89,9 @@ def overhead(device: OpenCLDevice, budget: float) -> Record:
                 cl.enqueue_nd_range_kernel(queue, kernel, whole, group)
             finish()
 
-        seconds["plan"].append(best(planned.run, budget, 20))
-        seconds["bare"].append(best(bare, budget, 20))
+        # In turn, so that what else happens on the machine touches both.
+        for name, taken in zip(seconds, in_turn((planned.run, bare), budget), strict=True):
+            seconds[name].append(taken)
     per_launch = {
         name: 1e6 * (long - short) / (LONG - SHORT) for name, (short, long) in seconds.items()
     }

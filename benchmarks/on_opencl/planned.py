@@ -6,6 +6,7 @@ enqueued by themselves, so that what a launch takes is told from what a run take
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -154,6 +155,18 @@ def best(run: Callable[[], object], budget: float, tries: int = 3) -> float:
         run()
         found.append(clock() - began)
     return min(found)
+
+
+def in_turn(runs: Sequence[Callable[[], object]], budget: float) -> list[float]:
+    """Seconds of the fastest run of each, one after the other until the budget is spent."""
+    found = [math.inf] * len(runs)
+    start = clock()
+    while clock() - start < budget or math.inf in found:
+        for k, run in enumerate(runs):
+            began = clock()
+            run()
+            found[k] = min(found[k], clock() - began)
+    return found
 
 
 def seconds_of(launches: Sequence[Launch], device: OpenCLDevice, budget: float) -> float:
