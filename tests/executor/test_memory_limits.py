@@ -34,7 +34,7 @@ def distances(reduce: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("reduce", [lambda d: d, sad.sum], ids=["a result", "a value on the way"])
 def test_a_forgotten_axis_fails_at_once(reduce: Callable[[Any], Any]) -> None:
     x, y, z = distances(reduce)
-    with sad.Session(x.graph) as session, pytest.raises(sad.ExecutionError) as raised:
+    with sad.Session(x.graph, "numpy") as session, pytest.raises(sad.ExecutionError) as raised:
         session.run(z, {x: columns(), y: columns().T})
     check_parts(raised.value, distances)
     message = str(raised.value)
@@ -44,9 +44,9 @@ def test_a_forgotten_axis_fails_at_once(reduce: Callable[[Any], Any]) -> None:
 
 def test_memory_of_what_could_not_run_is_told() -> None:
     x, _, z = distances(sad.sum)
-    told = sad.Session(x.graph).memory(z, {"n": N})
+    told = sad.Session(x.graph, "numpy").memory(z, {"n": N})
     assert told.largest[0].nbytes == 4 * N * N
-    plan = sad.Session(x.graph).explain(z, {"n": 8 * N})
+    plan = sad.Session(x.graph, "numpy").explain(z, {"n": 8 * N})
     assert "tiles of" in plan
 
 
@@ -55,15 +55,15 @@ def test_what_is_available_is_told_if_it_is_known(monkeypatch: pytest.MonkeyPatc
     feeds = {x: columns(), y: columns().T}
     monkeypatch.setattr(memory, "available_bytes", lambda: 12345678)
     with pytest.raises(sad.ExecutionError, match="12,345,678 bytes are available"):
-        sad.Session(x.graph).run(z, feeds)
+        sad.Session(x.graph, "numpy").run(z, feeds)
     monkeypatch.setattr(memory, "available_bytes", lambda: None)
     with pytest.raises(sad.ExecutionError, match=r"less than can be allocated\n"):
-        sad.Session(x.graph).run(z, feeds)
+        sad.Session(x.graph, "numpy").run(z, feeds)
 
 
 def test_a_session_goes_on_behind_it() -> None:
     x, y, z = distances(sad.sum)
-    with sad.Session(x.graph) as session:
+    with sad.Session(x.graph, "numpy") as session:
         with pytest.raises(sad.ExecutionError, match="out of memory"):
             session.run(z, {x: columns(), y: columns().T})
         assert session.run(z, {x: [[1.0], [3.0]], y: [[1.0, 4.0]]}) == 9 + 4 + 1

@@ -109,7 +109,8 @@ class Structure:
             bound = bind(self.grouped, self.waiting, source_shapes, outer)
             self.runs.update(stage.__name__ for stage in STAGES[5:])
             auto = self.devices.auto
-            flags = None if auto is None else taken(bound)
+            # What a budget counts are NumPy's values.
+            flags = None if auto is None or self.budget is not None else taken(bound)
             if auto is not None and flags is not None and self.elsewhere is not None:
                 device = auto()
                 if device is not None:

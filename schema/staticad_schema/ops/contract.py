@@ -247,11 +247,15 @@ def multiplied(a: Array, b: Array, *, value: bool) -> Array:
         return matmul_into(a, b, None)
     # What is not finite is added row by row of b: few are expected.
     rows = np.flatnonzero(~finite.all(axis=(*range(b.ndim - 2), b.ndim - 1)))
-    others, rest = np.array(a), np.array(b)
-    others[..., rows], rest[..., rows, :] = 0, 0
+    others, rest = a, np.where(finite, b, b.dtype.type(0))
+    apart = np.where(finite, b.dtype.type(0), b)
+    if not np.isfinite(a[..., rows]).all():
+        # What is not finite on both sides is no product with the zeros in its place.
+        others, rest, apart = np.array(a), np.array(b), b
+        others[..., rows], rest[..., rows, :] = 0, 0
     result = matmul_into(others, rest, None)
     for k in rows:
-        left, right = a[..., k : k + 1], b[..., k : k + 1, :]
+        left, right = a[..., k : k + 1], apart[..., k : k + 1, :]
         result = result + np.where(left == 0, left.dtype.type(0), left * right)
     return np.asarray(result)
 
