@@ -33,6 +33,8 @@ def gradient_kind(op: Op) -> str:
             return f"undefined: {why}"
         case "expand":
             return "of its expansion"
+        case "bodies":
+            return "of its bodies"
         case PerOperand(rules=rules) if len(op.inputs) > 1 or rules[0] is None:
             names = [n for n, rule in zip(op.inputs, rules, strict=False) if rule is not None]
             rest = [n for n in op.inputs if n not in names]

@@ -294,6 +294,10 @@ class Graph:
     def current_device(self) -> str | None:
         return None
 
+    def building_site(self) -> Site | None:
+        """The line of what is appended now."""
+        return self.site(self.current_site() if self._fixed_site is None else self._fixed_site)
+
     def note_run(self) -> None:
         """A session has run this graph; the builder's graph watches its growth from then on."""
 
@@ -394,6 +398,10 @@ class Graph:
     def placeholders(self) -> list[Any]:
         """Handles of the placeholders, in order."""
         return [self.handle(n.start) for n in self.nodes if n.op == "placeholder"]
+
+    def state_value(self, variable: str) -> int:
+        """The value of a variable at the start of a run."""
+        return self.nodes[self.variable_specs[variable].node].start
 
     def effect(self, index: int) -> Effect:
         """The effect of the node with that index."""

@@ -83,7 +83,9 @@ def each(*rules: Callable[..., Any] | None) -> PerOperand:
     return PerOperand(*rules)
 
 
-Grad: TypeAlias = "Callable[..., Any] | PerOperand | Constant | Undefined | Literal['expand']"
+Grad: TypeAlias = (
+    "Callable[..., Any] | PerOperand | Constant | Undefined | Literal['expand', 'bodies']"
+)
 Batch: TypeAlias = "Callable[..., Any] | Literal['elementwise', 'map']"
 Jvp: TypeAlias = "Callable[..., Any] | Literal['derived', 'linear', 'multilinear']"
 
@@ -164,6 +166,8 @@ class Op:
             problems.append("jvp= (a rule, 'linear' or 'multilinear'; elementwise ops derive it)")
         if self.grad == "expand" and self.expand is None:
             problems.append("expand= (grad='expand' follows from it)")
+        if self.grad == "bodies" and not self.bodies:
+            problems.append("bodies (grad='bodies' follows from them)")
         if self.batch not in ("elementwise", "map") and not callable(self.batch):
             problems.append("batch= 'elementwise', an axis rule, or 'map'")
         if problems:
@@ -173,7 +177,7 @@ class Op:
         return (
             self.elementwise
             or isinstance(self.grad, Constant | Undefined)
-            or (self.grad == "expand")
+            or (self.grad in ("expand", "bodies"))
         )
 
     def expression(self, kind: str) -> str | None:

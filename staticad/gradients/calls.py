@@ -1,4 +1,7 @@
-"""What a node depends on beyond its operands, and what it expands to: calls are both."""
+"""What a node depends on beyond its operands, and what it expands to.
+
+A loop of unknown length is, for its derivatives, a scan of the length that it had.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,15 @@ from typing import Any
 from staticad_schema.calls import inline
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import OPS
+from staticad_schema.op import CALLERS, OPS
+
+from .derived import appended, state_of
 
 
 def dependencies(graph: Graph, node: Node) -> tuple[int, ...]:
     """The values that a node's outputs are a function of: its operands, and the variables that
-    a called body reads."""
-    if node.op != "call":
-        return node.inputs
-    seen: set[str] = set()
-    waiting: list[str] = [node.attributes["function"]]
-    read: dict[int, None] = {}
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            function = graph.function(name)
-            waiting += function.calls
-            for variable in function.reads:
-                read[graph.nodes[graph.variable_specs[variable].node].start] = None
-    return (*node.inputs, *read)
+    its bodies read."""
+    return (*node.inputs, *state_of(graph, node)) if node.op in CALLERS else node.inputs
 
 
 def expanded(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -36,4 +28,21 @@ def expanded(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]
     if node.op == "call":
         called = graph.producers[node.start]
         return inline(graph, inputs, attributes["function"], attributes["path"], called)
+    if node.op == "while_loop":
+        return while_expansion(graph, node, inputs)
     return OPS[node.op].expansion(inputs, attributes)
+
+
+def while_expansion(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """A loop as a scan of as many iterations as it had, and how many these were."""
+    trips = graph.handle(node.outputs[-1])
+    counts = OPS["reshape"](trips, shape=(1,))
+    with graph.lock:
+        length = graph.new_size("iterations")
+        OPS["repeated_positions"](counts, total=length)
+    attributes = node.attributes
+    made = appended(
+        graph, "scan", [x.id for x in inputs], body=attributes["body"],
+        carried=attributes["carried"], sequences=0, length=length, path=attributes["path"],
+    )  # fmt: skip
+    return (*made, trips)

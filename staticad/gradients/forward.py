@@ -14,8 +14,10 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .calls import dependencies, expanded
-from .cone import cone, no_derivative, passes
+from .choices import switch_tangents
+from .cone import cone, is_inexact, no_derivative, passes
 from .fit import broadcast, filled
+from .loops import scan_tangents
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -130,11 +132,15 @@ def _output_tangents(
                 if t is not None
             ]
         )
-    elif definition.grad == "expand":
+    elif definition.grad == "bodies" and node.op != "while_loop":
+        through = switch_tangents if node.op == "switch" else scan_tangents
+        return through(graph, node, leaves, given, pushforward)
+    elif definition.grad in ("expand", "bodies"):
         outs = expanded(graph, node, inputs)
         known = {i: t for i, t in zip(leaves, given, strict=True) if t is not None}
-        through = pushforward(graph, known, [o.id for o in outs], tuple(known))
-        return [through.get(o.id) for o in outs]
+        ends = [o.id for o in outs if is_inexact(graph, o.id)]
+        reached = pushforward(graph, known, ends, tuple(known))
+        return [reached.get(o.id) for o in outs]
     else:
         result = _elementwise(graph, definition, node, inputs, given)
     return result if isinstance(result, tuple) else (result,)

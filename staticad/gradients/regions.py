@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import FINDERS, OPS
+from staticad_schema.op import CALLERS, FINDERS, OPS
 
 from .calls import dependencies
 
@@ -44,20 +44,20 @@ def region(graph: Graph, end: Node) -> Region | None:
         elif index not in members:
             members.add(index)
             waiting += nodes[index].inputs
-            if nodes[index].op == "call":
+            if nodes[index].op in CALLERS:
                 leaves |= dict.fromkeys(_read(graph, nodes[index]))
     return Region(tuple(sorted(members)), tuple(leaves), start)
 
 
 def _read(graph: Graph, call: Node) -> tuple[int, ...]:
-    """The variables that a call reads."""
+    """The variables that the bodies of a node read."""
     return dependencies(graph, call)[len(call.inputs) :]
 
 
 def _repeatable(graph: Graph, node: Node) -> bool:
     """Whether a node may stand in a graph a second time, without acting twice."""
-    if node.op == "call":
-        return not _acts(graph, node.attributes["function"])
+    if node.op in CALLERS:
+        return not any(_acts(graph, name) for name in node.calls)
     if node.op in ("constant", "parameter") or node.op in FINDERS:
         return False
     # What acts and hands on an operand is replaced by that.

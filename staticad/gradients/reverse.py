@@ -19,9 +19,11 @@ from staticad_schema.sites import asking
 
 from . import arguments
 from .calls import expanded
+from .choices import switch_cotangents
 from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
+from .loops import scan_cotangents
 from .regions import leaves_for, repeated
 from .together import often_multiplied, one_product, placed
 
@@ -195,6 +197,11 @@ def _cotangents(
     inputs = [graph.handle(i) for i in node.inputs]
     if rule == "expand":
         return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
+    if rule == "bodies":
+        if node.op == "while_loop":
+            return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
+        through = switch_cotangents if node.op == "switch" else scan_cotangents
+        return through(graph, node, leaves, gs, needed, pullback)
     outs = tuple(graph.handle(v) for v in node.outputs)
     out, g = (outs[0], gs[0]) if len(outs) == 1 else (outs, tuple(gs))
     if isinstance(rule, PerOperand):

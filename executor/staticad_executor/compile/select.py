@@ -523,6 +523,10 @@ class _BodyFlow(_Flow):
             )
         )  # fmt: skip
         inputs = tuple(source.value for source in program.sources)
+        for index, node in enumerate(program.graph.nodes if program.finds else ()):
+            if node.finds:
+                # Who evaluates it node by node asks for them.
+                program.graph.run_time.note(node.finds, index)
         return Lowered(
             name, program.graph, inputs, program.fetches, program=program, draws=self.draws,
             acts=self.chosen.acts,

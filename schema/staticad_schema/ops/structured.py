@@ -13,14 +13,11 @@ from .. import dims
 from ..calls import check_path, result_types
 from ..dims import Dim, Size
 from ..errors import ArgumentError, DTypeError, ShapeError
-from ..op import FunctionRef, Operand, op, undefined
+from ..op import FunctionRef, Operand, op
 from ..types import BOOL, INT64, TensorType
 
 if TYPE_CHECKING:
     from ..graph import Function
-
-_NO_RULE = undefined("its bodies are not differentiated")
-
 
 def _same(a: TensorType, b: TensorType) -> bool:
     """Whether two types may be one, as far as is known."""
@@ -43,7 +40,7 @@ def _check_count(name: str, count: int, most: int) -> None:
         )
 
 
-@op(grad=_NO_RULE, batch="map")
+@op(grad="bodies", batch="map")
 def switch(
     index: Operand, *operands: Operand, functions: tuple[FunctionRef, ...], path: int = 0
 ) -> tuple[TensorType, ...]:
@@ -98,7 +95,7 @@ def _check_carry(
             )
 
 
-@op(grad=_NO_RULE, batch="map")
+@op(grad="bodies", batch="map")
 def while_loop(
     *operands: Operand, condition: FunctionRef, body: FunctionRef, carried: int, path: int = 0
 ) -> tuple[TensorType, ...]:
@@ -129,7 +126,7 @@ def while_loop(
     return (*operands[:carried], TensorType(INT64, ()))
 
 
-@op(grad=_NO_RULE, batch="map")
+@op(grad="bodies", batch="map")
 def scan(
     *operands: Operand,
     body: FunctionRef,
