@@ -58,7 +58,7 @@ class Session:
     rewrites that are applied, and names with - before them that are not.  memory_budget: the most
     bytes that `memory` may predict for a run: values are computed again where they are needed, with
     the same bits, instead of being kept; PlanError says the smallest budget where that is not
-    enough.
+    enough.  "auto" is "numpy" then.
 
     Usable from many threads: runs that write variables, or draw random numbers, follow each
     other; others run beside them on the state they found.  A run that fails changes nothing.

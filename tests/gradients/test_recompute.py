@@ -279,9 +279,9 @@ def test_many_parts_are_differentiated_in_linear_time_and_size() -> None:
 def test_a_training_step_under_a_budget_too() -> None:
     graph, x, fetches = network(sad.recompute)
     data = np.tile(DATA, (8, 1))
-    free = sad.Session(graph)
+    free = sad.Session(graph, "numpy")
     need = free.memory(fetches, {"n": len(data)})
-    tight = sad.Session(graph, memory_budget=need.peak_bytes - need.scratch_bytes // 20)
+    tight = sad.Session(graph, "numpy", memory_budget=need.peak_bytes - need.scratch_bytes // 20)
     for a, b in zip(free.run(fetches, {x: data}), tight.run(fetches, {x: data}), strict=True):
         assert a.tobytes() == b.tobytes()
 
