@@ -19,6 +19,7 @@ from ..types import BOOL, INT64, TensorType
 if TYPE_CHECKING:
     from ..graph import Function
 
+
 def _same(a: TensorType, b: TensorType) -> bool:
     """Whether two types may be one, as far as is known."""
     return (
