@@ -40,20 +40,12 @@ CASES = {
 
 # Cases whose subject does not exist: a pattern of the public names that would make it exist.
 WAITING = {
-    "H9": "scan",
-    "H10": "while_loop",
-    "H12": "scan",
     "H20": "custom_gradient",
-    "H24": "while_loop",
     "J6": "cond",
-    "J14": "while_loop",
 }
 
 # Cases that are tested as far as their subject exists: what would bring the rest.
-PARTLY = {
-    "H17": "cond",
-    "L8": "cond|while_loop",
-}
+PARTLY: dict[str, str] = {}
 
 IDS = {f"{family}{number}" for family, numbers in CASES.items() for number in numbers}
 
