@@ -215,3 +215,67 @@ def test_a_deep_table_of_bodies_runs() -> None:
         y = apply("scan", x, body="f60", **one)
     with sad.Session(graph, device="numpy") as session:
         assert session.run(y, {"x": 1.0}) == 2.0
+
+
+def lesson(outer: bool, noisy: bool) -> tuple[sad.Graph, Any, list[Any]]:
+    """A loss by scans, its gradient, and the gradient of that."""
+    with sad.Graph(seed=1) as graph:
+        xs = sad.placeholder("float64", ("n", 2), name="xs")
+        w = sad.variable(sad.constant([[0.5, -0.3], [0.2, 0.7]], dtype="float64"), name="w")
+
+        def inner(c: Any, x: Any) -> Any:
+            noise = sad.random.uniform((2,), dtype="float64") if noisy else 0.0
+            h = sad.tanh(c @ w + x + noise)
+            return h, h * x
+
+        def step(c: Any, x: Any) -> Any:
+            last, ys = sad.scan(inner, c, xs)
+            return last, sad.sum(ys) * x
+
+        last, ys = sad.scan(step if outer else inner, sad.zeros(2, "float64"), xs)
+        loss = sad.sum(last) + sad.sum(ys * ys)
+        (dw,) = sad.gradients(loss, w)
+        (ddw,) = sad.gradients(sad.sum(dw * dw), w)
+    return graph, xs, [loss, dw, ddw]
+
+
+@pytest.mark.parametrize("outer", [False, True])
+@pytest.mark.parametrize("noisy", [False, True])
+def test_a_scan_and_what_its_derivative_needs_of_it_run_once(outer: bool, noisy: bool) -> None:
+    graph, xs, fetches = lesson(outer, noisy)
+    feeds = {p.id: graph.types[p.id] for p in graph.placeholders}
+    made: Any = prepare(graph, [f.id for f in fetches[:2]], (), feeds)
+    verify(made.program)
+    # Forwards and backwards, also within.
+    programs = [made.program.graph, *(f.body for f in made.program.graph.functions.values())]
+    for each in programs[: None if outer else 1]:
+        scans = [node for node in each.nodes if node.op == "scan"]
+        keys = {(node.inputs, node.attributes["reverse"]) for node in scans}
+        assert len(keys) == len(scans)
+    values = np.arange(6.0).reshape(3, 2) / 7
+    state = {"w": np.array([[0.5, -0.3], [0.2, 0.7]])}
+    naive = interpret(graph, [f.id for f in fetches], (), {xs.id: values}, state, 2).values
+    with sad.Session(graph, device="numpy", rewrites=("exact",)) as session:
+        together = session.run(fetches, {xs: values}, step=2)
+        alone = [session.run(f, {xs: values}, step=2) for f in fetches]
+    for a, b, expected in zip(together, alone, naive, strict=True):
+        np.testing.assert_allclose(a, expected, rtol=1e-12)
+        np.testing.assert_allclose(b, expected, rtol=1e-12)
+
+
+def test_scans_that_carry_other_values_stay_apart() -> None:
+    with sad.Graph() as graph:
+        xs = sad.placeholder("float64", (3,), name="xs")
+        a, _ = sad.scan(lambda c, x: (c + x, c), 0.0, xs.astype("float32"))
+        b, ys = sad.scan(lambda c, x: (c * x, c), 0.0, xs.astype("float32"))
+        c, zs = sad.scan(lambda c, x: (c + x, x * 2), 0.0, xs.astype("float32"))
+    feeds = {xs.id: graph.types[xs.id]}
+    made: Any = prepare(graph, [a.id, b.id, ys.id, c.id, zs.id], (), feeds)
+    assert [node.op for node in made.program.graph.nodes].count("scan") == 2
+    with sad.Session(graph, device="numpy") as session:
+        found = session.run([a, b, ys, c, zs], {xs: [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(found[0], 6.0)
+    np.testing.assert_array_equal(found[1], 0.0)
+    np.testing.assert_array_equal(found[2], np.zeros(3))
+    np.testing.assert_array_equal(found[3], 6.0)
+    np.testing.assert_array_equal(found[4], [2.0, 4.0, 6.0])

@@ -30,6 +30,7 @@ from .emit import emit
 from .flat import flat_updates
 from .group import Grouped, group
 from .hoist import hoist
+from .join import join
 from .lowered import lowered_bodies
 from .mix import taken, told
 from .order import order
@@ -211,8 +212,8 @@ def prepare(
     claimed = frozenset().union(*(device.claimed for device in devices.named.values()))
     with collection_paused():
         program = select(graph, fetches, effects, feeds)
+        program = join(rewrite(program, rewrites, claimed, report))
         _prepare_bodies(program, rewrites, threads, report)
-        program = rewrite(program, rewrites, claimed, report)
         if not program.finds:
             may = budget is None and chosen_switch("hoist", rewrites)
             parts = hoist(program) if may else None

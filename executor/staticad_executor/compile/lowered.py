@@ -49,6 +49,17 @@ class Lowered(Function):
         return self.draws
 
 
+def lowered(name: str, program: Program, draws: bool, acts: bool) -> Lowered:
+    """The body that a program is."""
+    graph = program.graph
+    for index, node in enumerate(graph.nodes if program.finds else ()):
+        if node.finds:
+            # Who evaluates it node by node asks for them.
+            graph.run_time.note(node.finds, index)
+    inputs = tuple(source.value for source in program.sources)
+    return Lowered(name, graph, inputs, program.fetches, program=program, draws=draws, acts=acts)
+
+
 def lowered_bodies(graph: Graph) -> list[Lowered]:
     """The bodies of a program, each behind those that it has itself."""
     return [f for f in graph.functions.values() if isinstance(f, Lowered)]

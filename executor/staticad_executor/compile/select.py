@@ -26,7 +26,7 @@ from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
 from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
-from .lowered import Lowered
+from .lowered import Lowered, lowered
 
 MARKS = {"recompute_start": 0, "recompute_end": 1}
 """Ops that hand on their operands from a position on."""
@@ -98,6 +98,7 @@ class _Flow:
         self.feeds = feeds
         self.bodies = chosen.bodies
         self.out = empty_like(graph)
+        self.paths: dict[int, int] = {}
         # The bodies of this program, and of those in it; each under a name of its own.
         self.table: dict[str, Lowered] = {}
         self.known: dict[tuple[str, tuple[str, ...], bool], FunctionRef] = {}
@@ -229,9 +230,13 @@ class _Flow:
 
     def path_value(self, path: int) -> int:
         """The value of a call path."""
-        array = np.array(path, UINT32)
-        array.flags.writeable = False
-        return self.out.append(OPS["constant"], (), {"value": array}).start
+        found = self.paths.get(path)
+        if found is None:
+            array = np.array(path, UINT32)
+            array.flags.writeable = False
+            made = self.out.append(OPS["constant"], (), {"value": array})
+            found = self.paths[path] = made.start
+        return found
 
     def run_value(self) -> int:
         """The value of the number of the run."""
@@ -522,15 +527,7 @@ class _BodyFlow(_Flow):
                 self.chosen.draws, self.chosen.finds,
             )
         )  # fmt: skip
-        inputs = tuple(source.value for source in program.sources)
-        for index, node in enumerate(program.graph.nodes if program.finds else ()):
-            if node.finds:
-                # Who evaluates it node by node asks for them.
-                program.graph.run_time.note(node.finds, index)
-        return Lowered(
-            name, program.graph, inputs, program.fetches, program=program, draws=self.draws,
-            acts=self.chosen.acts,
-        )  # fmt: skip
+        return lowered(name, program, self.draws, self.chosen.acts)
 
     def output(self, value: int) -> int:
         """Where an output of the body is."""
