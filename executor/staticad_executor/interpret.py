@@ -86,6 +86,8 @@ def interpret(
     sizes.check()
     run = _Run(graph, selection, feeds, variables, run_number, observe, cancel)
     behind = ordered_writes(graph, selection, feeds)
+    # What the graph finds is its own, whatever it is called.
+    outer = {name: size for name, size in outer.items() if name not in graph.run_time.finders}
     known = {**outer, **sizes.values} if outer else sizes.values
     outermost = Activation(graph, selection.nodes, fetches, feeds, known, behind)
     values = run.evaluate(outermost)

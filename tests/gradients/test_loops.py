@@ -223,6 +223,23 @@ def test_symbolic_lengths_and_no_iterations(length: int) -> None:
     np.testing.assert_allclose(found[2], power * np.array([0.5, 2.0]) ** (power - 1))
 
 
+def test_loops_in_loops_count_for_themselves() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        n, m = sad.placeholder("int64", (), name="n"), sad.placeholder("int64", (), name="m")
+
+        def outer(c: Any, k: Any) -> Any:
+            return sad.while_loop(lambda d, j: j < m, lambda d, j: (d * x, j + 1), (c, 0))[0], k + 1
+
+        y = sad.while_loop(lambda c, k: k < n, outer, (x, 0))[0]
+        (dx,) = sad.gradients(y, x)
+        (ddx,) = sad.gradients(dx, x)
+    for a, b in ((1, 0), (0, 2), (2, 3), (3, 1)):
+        power = a * b + 1
+        expected = [power * 2.0 ** (power - 1), power * (power - 1) * 2.0 ** (power - 2)]
+        assert run([dx, ddx], {x: 2.0, n: a, m: b}) == pytest.approx(expected)
+
+
 def test_random_numbers_are_the_same_in_derivatives() -> None:
     with sad.Graph(seed=2) as graph:
         x = sad.placeholder("float64", (4,), name="x")
