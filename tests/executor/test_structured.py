@@ -135,6 +135,18 @@ def test_an_error_names_iteration_and_line_of_a_body(naive: bool) -> None:
         assert session.run(y, {"x": 3}) == 19
 
 
+def test_j14_the_first_bad_number_is_found_in_a_loop() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float32", (), name="x")
+        y, _ = sad.scan(lambda c, _: (sad.sqrt(c - 1.0), None), x, length=5, name="roots")
+    with (
+        sad.Session(y.graph, device="numpy", check_numerics=True) as session,
+        pytest.raises(ExecutionError, match="NaN is born here") as caught,
+    ):
+        session.run(y, {x: 3.0})
+    assert "'roots[2]/sqrt_" in str(caught.value.asked)
+
+
 def endless() -> tuple[sad.Graph, Any]:
     with sad.Graph() as graph:
         number = ("float32", ())
