@@ -27,6 +27,13 @@ from staticad_executor.devices.opencl.target import Target
 from staticad_schema.op import OPS
 from staticad_schema.types import Array, TensorType
 
+
+def mostly_slow(*kinds: str, at_once: tuple[str, ...] = ("cpu", "gpu")) -> list[Any]:
+    """Kinds of targets as parameters: a kernel is compiled for each, so that only some of them are
+    for every run of the tests."""
+    return [k if k in at_once else pytest.param(k, marks=pytest.mark.slow) for k in kinds]
+
+
 GUARD = 64
 """Elements before and behind each result, which nothing may touch."""
 

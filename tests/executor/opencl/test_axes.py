@@ -18,7 +18,7 @@ from staticad_schema.types import KINDS, Array
 from tests.ops.running import meaning
 from tests.tolerance import units
 
-from .generated import Building, Case, run, run_many, target_here
+from .generated import Building, Case, mostly_slow, run, run_many, target_here
 
 Axes = tuple[int, ...]
 
@@ -80,7 +80,7 @@ def same(found: Array, expected: Array, scale: Array | float) -> None:
     assert (np.abs(a[finite] - b[finite]) <= bound[finite]).all()
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "alone", "twelve items"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "alone", "twelve items"))
 def test_every_set_of_axes(kind: str) -> None:
     target = targets()[kind]
     cases: list[Case] = []
@@ -105,7 +105,7 @@ def test_every_set_of_axes(kind: str) -> None:
             same(result, expected, size)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "alone"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "alone"))
 @pytest.mark.parametrize("axis", range(3))
 def test_places_along_every_axis(axis: int, kind: str) -> None:
     rng = np.random.default_rng(2)
@@ -119,7 +119,7 @@ def test_places_along_every_axis(axis: int, kind: str) -> None:
     np.testing.assert_array_equal(results[1], x[::-1].argmin(axis))
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_TARGETS)
+@pytest.mark.parametrize("kind", mostly_slow(*KINDS_OF_TARGETS))
 def test_nan_stays_along_every_set_of_axes(kind: str) -> None:
     x = np.ones((3, 4, 17), np.float32)
     x[1, 2, 16] = np.nan
@@ -134,7 +134,7 @@ def test_nan_stays_along_every_set_of_axes(kind: str) -> None:
             np.testing.assert_array_equal(np.isnan(found), np.isnan(x).any(axes))
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "twelve items"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "twelve items"))
 @pytest.mark.parametrize(
     "shape", [(1, 1, 1), (1, 7, 1), (5, 1, 1), (1, 1, 33), (0, 3, 4), (3, 0, 4), (3, 4, 0)]
 )
@@ -161,7 +161,7 @@ def normalized(x: Array, axes: Axes, epsilon: float) -> Array:
     return found
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_TARGETS)
+@pytest.mark.parametrize("kind", mostly_slow(*KINDS_OF_TARGETS))
 @pytest.mark.parametrize("shape", [(3, 9, 5, 6), (3, 6, 65, 131)])
 def test_normalized_between_elementwise_steps(shape: tuple[int, ...], kind: str) -> None:
     """A batch norm with what stands around it, over several sets of axes: one kernel each."""
@@ -190,7 +190,7 @@ def test_normalized_between_elementwise_steps(shape: tuple[int, ...], kind: str)
         np.testing.assert_allclose(results[2], inner, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "alone", "twelve items"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "alone", "twelve items"))
 @pytest.mark.parametrize("shape", [(6, 5, 4, 3), (4, 3, 60, 61), (3, 17, 33, 1)])
 def test_a_batch_norm_backwards_is_one_pass(shape: tuple[int, ...], kind: str) -> None:
     rng = np.random.default_rng(4)
@@ -215,7 +215,7 @@ def test_a_batch_norm_backwards_is_one_pass(shape: tuple[int, ...], kind: str) -
     np.testing.assert_array_equal(results[1], gain * np.where(x > 0, change, 0))
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "alone", "sixteen items"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "alone", "sixteen items"))
 @pytest.mark.parametrize("axis", range(4))
 def test_softmax_along_every_axis(axis: int, kind: str) -> None:
     x = np.random.default_rng(6).normal(size=(5, 4, 7, 18)).astype(np.float32) * 3
@@ -249,7 +249,7 @@ LONG: list[tuple[tuple[int, ...], Axes]] = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "twelve items"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "twelve items"))
 @pytest.mark.parametrize(("shape", "axes"), LONG)
 def test_long_rows_and_few(shape: tuple[int, ...], axes: Axes, kind: str) -> None:
     """In parts or not: rounding grows with the root of the length, and with the magnitudes."""
@@ -274,7 +274,7 @@ def test_long_rows_and_few(shape: tuple[int, ...], axes: Axes, kind: str) -> Non
         same(halves[0], exact.astype(np.float16), 0.0)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu"))
 @pytest.mark.parametrize("shape", [(140000,), (2, 140000), (140000, 2)])
 def test_passes_over_a_very_long_row_are_kernels(shape: tuple[int, ...], kind: str) -> None:
     """A softmax and a normalization of all elements or of two rows, for more than one group."""
@@ -309,7 +309,7 @@ def _unlike() -> tuple[Region, Array]:
     return building.region(rows, soft, columns, whole, back, doubled), x
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_TARGETS)
+@pytest.mark.parametrize("kind", mostly_slow(*KINDS_OF_TARGETS))
 def test_reductions_that_do_not_go_together(kind: str) -> None:
     region, x = _unlike()
     results, _ = run(region, [generate(region, targets()[kind])], [x])
@@ -329,7 +329,7 @@ def _texts(region: Region, target: Target) -> tuple[str, list[Any]]:
     return together(recipe.kernels)[0], sizes
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu"))
 def test_the_order_is_one_of_shapes_only(kind: str) -> None:
     """Whatever the device has of units, and run after run."""
     target = targets()[kind]

@@ -21,7 +21,7 @@ from tests.ops.running import meaning
 from tests.ops.samples import every_sample
 from tests.tolerance import units
 
-from .generated import Building, Case, run, target_here
+from .generated import Building, Case, mostly_slow, run, target_here
 
 OPERATIONS = ("conv", "conv_input", "conv_weights")
 
@@ -161,7 +161,7 @@ def same(
     assert (near | (wide_found == expected) | np.isnan(expected)).all(), note
 
 
-@pytest.mark.parametrize("kind", sorted(targets()))
+@pytest.mark.parametrize("kind", mostly_slow(*sorted(targets())))
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_attributes_and_sizes(op: str, kind: str) -> None:
     rng = np.random.default_rng(1)
@@ -179,7 +179,7 @@ def test_attributes_and_sizes(op: str, kind: str) -> None:
         same(op, found, own, attributes, moving)
 
 
-@pytest.mark.parametrize("kind", sorted(targets()))
+@pytest.mark.parametrize("kind", mostly_slow(*sorted(targets())))
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_local_memory_and_groups_are_within_limits(op: str, kind: str) -> None:
     rng = np.random.default_rng(2)
@@ -194,7 +194,7 @@ def test_local_memory_and_groups_are_within_limits(op: str, kind: str) -> None:
             assert not local or not target.alone
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small cpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small cpu", at_once=("cpu",)))
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_every_sample(op: str, kind: str) -> None:
     target = targets()[kind]
@@ -208,7 +208,7 @@ def test_every_sample(op: str, kind: str) -> None:
         same(op, found, own, attributes, attributes)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small cpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small cpu", at_once=("cpu",)))
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_every_dtype(op: str, kind: str) -> None:
     rng = np.random.default_rng(3)
@@ -252,7 +252,7 @@ def movings(draw: st.DrawFn) -> Moving:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small gpu", at_once=("cpu",)))
 @settings(max_examples=6, deadline=None)
 @given(movings=st.lists(movings(), min_size=3, max_size=3), seed=st.integers(0, 1 << 16))
 def test_any_attributes(kind: str, movings: list[Moving], seed: int) -> None:
@@ -283,7 +283,7 @@ def views(x: Array) -> list[Array]:
     ]
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small cpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small cpu", at_once=("cpu",)))
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_operands_that_are_views(op: str, kind: str) -> None:
     rng = np.random.default_rng(4)
@@ -296,7 +296,7 @@ def test_operands_that_are_views(op: str, kind: str) -> None:
         same(op, found, seen, attributes)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small cpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small cpu", at_once=("cpu",)))
 def test_what_is_not_finite_stays_within_its_windows(kind: str) -> None:
     """Also where lanes of a vector lie behind the last window."""
     rng = np.random.default_rng(5)
@@ -322,7 +322,7 @@ def test_what_is_not_finite_stays_within_its_windows(kind: str) -> None:
         np.testing.assert_array_equal(np.isinf(found), np.isinf(expected), err_msg=op)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", at_once=("cpu",)))
 def test_the_order_of_sums_is_a_function_of_the_shape(kind: str) -> None:
     """As many units as there are: the same bits."""
     rng = np.random.default_rng(6)

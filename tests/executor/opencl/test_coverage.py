@@ -212,6 +212,7 @@ def short_vectors(**limits: Any) -> Target:
     return here._replace(vector_bytes=min(16, here.vector_bytes), vector_sine=False, **limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_native_ops_are_their_meanings(name: str) -> None:
     compare(name, (FLOAT32, INT32), short_vectors())

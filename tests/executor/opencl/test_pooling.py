@@ -19,7 +19,7 @@ from tests.ops.running import meaning
 from tests.ops.samples import every_sample
 from tests.tolerance import units
 
-from .generated import Building, Case, run, run_many, target_here
+from .generated import Building, Case, mostly_slow, run, run_many, target_here
 
 NAN = np.nan
 PAIR = {"window": (2, 2), "strides": (2, 2), "padding": ((0, 0), (0, 0)), "dilation": (1, 1)}
@@ -70,7 +70,7 @@ def same(
         assert not wrong.any(), note
 
 
-@pytest.mark.parametrize("kind", sorted(targets()))
+@pytest.mark.parametrize("kind", mostly_slow(*sorted(targets())))
 @pytest.mark.parametrize("op", sorted(POOLS))
 def test_every_sample(op: str, kind: str) -> None:
     cases, seen = [], []
@@ -98,7 +98,7 @@ def windows(draw: st.DrawFn) -> tuple[tuple[int, ...], dict[str, Any]]:
     return sizes, attributes
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu"))
 @settings(max_examples=8, deadline=None)
 @given(drawn=windows(), lead=st.tuples(*[st.integers(0, 3)] * 2), seed=st.integers(0, 1 << 16))
 def test_any_attributes(
@@ -125,7 +125,7 @@ def test_any_attributes(
         same(op, found, arrays, given_, (op, given_))
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu"))
 def test_operands_that_are_views(kind: str) -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(3, 2, 8, 10)).astype(np.float32)[:, ::-1, :, ::2]
@@ -144,7 +144,7 @@ def test_operands_that_are_views(kind: str) -> None:
         same(op, found, arrays, attributes, op)
 
 
-@pytest.mark.parametrize("kind", sorted(targets()))
+@pytest.mark.parametrize("kind", mostly_slow(*sorted(targets())))
 def test_ties_and_nan(kind: str) -> None:
     x = np.array([[[[1, 1, NAN, 5], [1, 1, 7, NAN], [-np.inf] * 4, [-np.inf] * 4]]], np.float32)
     region, recipes, arrays = case("max_pool", [x], PAIR, targets()[kind])
@@ -164,7 +164,7 @@ def test_one_of_the_outputs_alone(output: int) -> None:
         np.testing.assert_array_equal(found, [[[[5, 7], [13, 15]]]])
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu", "small gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu", "small gpu"))
 @pytest.mark.parametrize("wrong", [-1, 6, 1 << 40])
 @pytest.mark.parametrize("shape", [(6,), (0,)])
 def test_an_index_out_of_range_raises_the_flag(shape: tuple[int], wrong: int, kind: str) -> None:
@@ -177,7 +177,7 @@ def test_an_index_out_of_range_raises_the_flag(shape: tuple[int], wrong: int, ki
     assert results[0].shape == (2, 2, *shape)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", mostly_slow("cpu", "gpu"))
 def test_sums_of_half_floats_are_rounded_once(kind: str) -> None:
     g = np.ones((1, 2, 3000), BFLOAT16)
     places = np.zeros(g.shape, np.int64)
