@@ -99,6 +99,29 @@ def test_H24_integer_state_carries_no_cotangent() -> None:
     assert found[2] == 5 * 1.5**4 + 2 * 1.5 + 2
 
 
+def test_J6_a_branch_that_is_not_taken_does_nothing_and_writes_are_refused() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        v = sad.variable(np.zeros((), np.float64), name="v")
+        y = sad.cond(
+            x > 0,
+            lambda u: sad.assert_(u > 0, "only above zero", sad.sqrt(u)),  # noqa: PT009
+            lambda u: sad.assert_(u <= 0, "only up to zero", -u),  # noqa: PT009
+            x,
+        )
+        write = v.assign_add(x)
+        with pytest.raises(sad.GraphError, match="a body depends on an effect") as captured:
+            sad.cond(x > 0, lambda u: u + write, lambda u: u, x)
+        with pytest.raises(sad.GraphError, match="a body writes a variable") as within:
+            sad.cond(x > 0, lambda u: v.assign_add(u), lambda u: u, x)
+    assert run(y, {x: 4.0}) == 2
+    assert run(y, {x: -3.0}) == 3
+    for raised in (captured, within):
+        # Where the variable, or the write, was made, and where the body wants it.
+        assert str(raised.value).count("test_loops.py") == 2
+    assert graph.variable_specs.keys() == {"v"}
+
+
 def test_J14_numeric_checks_work_in_bodies_and_say_in_which_iteration() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", ())
