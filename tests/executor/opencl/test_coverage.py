@@ -41,7 +41,7 @@ ELSEWHERE = frozenset(
     }
 )  # fmt: skip
 """Families that run on NumPy: linear algebra, transforms, sizes that runs find."""
-REJECTION = frozenset({"binomial_quantile", "log_gamma_quantile", "poisson_quantile"})
+REJECTION = frozenset({"binomial_quantile", "poisson_quantile"})
 """Samplers that search."""
 
 NO_SAMPLE = "it has no sample of real numbers"
