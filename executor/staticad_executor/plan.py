@@ -248,12 +248,17 @@ class Plan:
             return error
         if isinstance(error, InBodyError):
             return node_failure(error.graph, error.index, error.error, error.operands, error.within)
+        index, operands, error = self.failed(call, error)
+        return node_failure(self.graph, index, error, operands)
+
+    def failed(self, call: int, error: Exception) -> tuple[int, list[TensorType], Exception]:
+        """The node in which a call failed, the types of its operands, and the error there."""
         position = 0
         if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
             position, error = error.position, error.__cause__
         index = self.owners[call][position]
-        types = [self.graph.types[v] for v in self.graph.nodes[index].inputs]
-        return node_failure(self.graph, index, error, types)
+        types = self.graph.types
+        return index, [types[v] for v in self.graph.nodes[index].inputs], error
 
     @property
     def is_lost(self) -> bool:

@@ -4,13 +4,15 @@ import io
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import staticad as sad
+
+from .at_once import in_threads
 
 F32 = np.float32
 THREADS = 8
@@ -23,27 +25,6 @@ def interleaved() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(usual)
-
-
-def in_threads(count: int, work: Callable[[int], None]) -> None:
-    """Run work(0) … work(count - 1) at once; raise what one of them raised."""
-    errors: list[BaseException] = []
-    together = threading.Barrier(count)
-
-    def guarded(i: int) -> None:
-        try:
-            together.wait()
-            work(i)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
 
 
 def test_readers_and_writers_give_what_serial_runs_give() -> None:

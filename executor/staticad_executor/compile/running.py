@@ -15,7 +15,7 @@ import numpy as np
 from staticad_schema.errors import CancelledError
 from staticad_schema.types import Array
 
-from ..failure import InBodyError, InNodeError
+from ..failure import InBodyError
 from ..interpret import interpret
 from ..plan import Plan
 from .lowered import Lowered
@@ -77,13 +77,8 @@ class PlanRunning:
     def _failed(self, call: int, error: Exception) -> Exception:
         if isinstance(error, InBodyError | CancelledError):
             return error
-        position = 0
-        if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
-            position, error = error.position, error.__cause__
-        plan = self._plan
-        index = plan.owners[call][position]
-        types = [plan.graph.types[v] for v in plan.graph.nodes[index].inputs]
-        return InBodyError(plan.graph, index, types, error)
+        index, operands, error = self._plan.failed(call, error)
+        return InBodyError(self._plan.graph, index, operands, error)
 
     def close(self) -> None:
         """Leave the workspace for the next run."""

@@ -135,11 +135,11 @@ def table(on: Target = CPU) -> str:
 # ---------------------------------------------------------------- what is covered
 
 
-@pytest.mark.parametrize("on", [CPU, LESS], ids=["cpu", "less"])
-def test_nine_of_ten_ops_are_native(on: Target) -> None:
+@pytest.mark.parametrize(("on", "least"), [(CPU, 0.9), (LESS, 0.8)], ids=["cpu", "less"])
+def test_nine_of_ten_ops_are_native(on: Target, least: float) -> None:
+    """Eight of ten without doubles, in which special functions are computed."""
     print(table(on))
-    if on.fp64:
-        assert share(on) >= 0.9
+    assert share(on) >= least
 
 
 def test_what_falls_back_says_exactly_why() -> None:

@@ -17,6 +17,7 @@ import pytest
 import staticad as sad
 from staticad_executor.devices.opencl.device import OpenCLDevice
 from tests.devices import lesser, opencl, others
+from tests.executor.at_once import in_threads
 from tests.lines import line_ahead
 
 Array = np.ndarray[Any, Any]
@@ -180,25 +181,6 @@ def test_random_numbers_are_those_of_numpy(device: OpenCLDevice) -> None:
 # ---------------------------------------------------------------- threads
 
 
-def in_threads(work: Any, count: int = 6) -> None:
-    """Run work(0) … at once; raise what one of them raised."""
-    errors: list[BaseException] = []
-
-    def guarded(k: int) -> None:
-        try:
-            work(k)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(k,)) for k in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
 def test_many_threads_run_one_session(device: OpenCLDevice) -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float32", ("n",), name="x")
@@ -214,7 +196,7 @@ def test_many_threads_run_one_session(device: OpenCLDevice) -> None:
                 np.testing.assert_allclose(session.run(y, {x: data}), expected, rtol=1e-5)
                 session.run(step)
 
-        in_threads(work)
+        in_threads(6, work)
         assert session.variables["count"] == 6 * 15
 
 

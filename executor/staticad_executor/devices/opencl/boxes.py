@@ -14,7 +14,6 @@ from typing import NamedTuple
 from staticad_schema.types import DType
 
 from .code import Code
-from .lanes import vector_bytes
 from .memory import declare_read, read, stored_type
 from .region import Operand, Pointer
 from .scalars import computed, literal, register_type
@@ -236,7 +235,7 @@ def copy_box(
 def line_function(code: Code, dtype: DType, target: Target, space: str) -> str:
     """A function that writes a line: zeros, elements that lie apart, zeros."""
     wide = computed(dtype)
-    lanes = min(8, vector_bytes(target) // max(4, wide.itemsize))
+    lanes = min(8, target.explicit_bytes // max(4, wide.itemsize))
     declare_read(code, dtype, lanes)
     name = f"line_{dtype.name}_{space.strip('_')}"
     vector = f"vstore{lanes}({read('x + k', dtype, lanes)}, 0, p + begin + k)"

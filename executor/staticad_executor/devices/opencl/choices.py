@@ -91,9 +91,8 @@ def chosen(c: Contraction, target: Target) -> Choice:
 
 
 def vector_lanes(c: Contraction, target: Target) -> int:
-    """The lanes of explicit vectors, also where the driver would make those of work-items."""
-    nbytes = target.vector_bytes if target.vector_bytes >= 16 else 32
-    return max(1, min(WIDEST, nbytes // c.wide.itemsize))
+    """The lanes of explicit vectors."""
+    return max(1, min(WIDEST, target.explicit_bytes // c.wide.itemsize))
 
 
 def _rows(

@@ -14,21 +14,16 @@ CONTRACT = "#pragma OPENCL FP_CONTRACT ON"
 """First in a block of products.  PoCL's fma is a call on some processors, its contraction not."""
 
 
-def vector_bytes(target: Target) -> int:
-    """Of explicit vectors: also where the driver would make them of work-items."""
-    return target.vector_bytes if target.vector_bytes > 4 else 32
-
-
 def registers(target: Target) -> int:
     """Vectors that a processor has at hand, for accumulators: behind AVX2 there are 32."""
-    return 24 if vector_bytes(target) >= 64 else 12
+    return 24 if target.explicit_bytes >= 64 else 12
 
 
 def lanes_of(count: int, dtype: DType, target: Target) -> int:
     """Lanes along an axis of so many results: those that leave the fewest unused, where vectors of
     less than 32 bytes take as long as such."""
     size = max(4, computed(dtype).itemsize)
-    options = [n for n in (16, 8, 4, 2, 1) if n <= vector_bytes(target) // size]
+    options = [n for n in (16, 8, 4, 2, 1) if n <= target.explicit_bytes // size]
     return min(options, key=lambda n: (-(-count // n) * max(n, 32 // size), -n))
 
 

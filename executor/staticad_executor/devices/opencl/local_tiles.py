@@ -13,10 +13,11 @@ from .choices import CHUNK
 from .code import Var
 from .contraction import CONTRACTIONS, Contraction, Side
 from .elementwise import computed_dtypes, no_vector
+from .lanes import CONTRACT
 from .memory import read, store
 from .places import unravelled
 from .region import Kernel, Region, size_of
-from .register_tiles import CONTRACT, numbered, product_of, rounded_to, times
+from .register_tiles import numbered, product_of, rounded_to, times
 from .scalars import register_type
 from .signature import Signature
 from .target import Target, compute_size

@@ -20,6 +20,7 @@ from .choices import Choice
 from .code import Code, Var
 from .contraction import CONTRACTIONS, Contraction, Side, Which
 from .elementwise import computed_dtypes, no_vector
+from .lanes import CONTRACT
 from .memory import load, read, store, stored_type
 from .places import unravelled
 from .region import Kernel, Pointer, Region, row_major, size_of
@@ -27,9 +28,6 @@ from .scalars import register_type
 from .signature import Signature
 from .target import WIDEST, Target, compute_size
 from .typed import arithmetic, cast, choose, compare, constant, rounded, spread
-
-CONTRACT = "#pragma OPENCL FP_CONTRACT ON"
-"""At the beginning of a block in which sums take up products without rounding them before."""
 
 # Work-items of a group on a GPU where each computes an element for itself.
 _GROUP = 64

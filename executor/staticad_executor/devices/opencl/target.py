@@ -34,6 +34,12 @@ class Target(NamedTuple):
     vector_sine: bool = False
     alone: bool = False
 
+    @property
+    def explicit_bytes(self) -> int:
+        """The length of vectors that kernels for CPUs are written with, also for a device that
+        says nothing of vectors."""
+        return self.vector_bytes if self.vector_bytes >= 16 else 32
+
     def lanes(self, dtypes: frozenset[DType]) -> int:
         """Elements of a vector in a kernel that computes with these dtypes."""
         widest = max([4, *(compute_size(dtype) for dtype in dtypes)])
