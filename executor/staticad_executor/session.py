@@ -90,6 +90,8 @@ class Session:
                 )
             check_options(device, target, threads, rewrites, memory_budget, check_numerics)
             require_known(rewrites, "Session(rewrites=…)")
+            # Opened at once, so that what is not there is told here.
+            devices_for(device, ())
             if variables is not None and not isinstance(variables, Variables):
                 raise FeedTypeError(
                     "these are no variables of a session",
@@ -103,8 +105,6 @@ class Session:
         self.variables = Variables(graph, self._store, observe)
         self._scratch = Scratch()
         self._device = device
-        # Opened at once, so that what is not there is told here.
-        devices_for(device, ())
         self._threads = int(threads or usable_cores())
         self._check_numerics = check_numerics
         self._rewrites = tuple(rewrites)

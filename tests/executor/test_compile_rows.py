@@ -24,6 +24,20 @@ TAILS: list[tuple[int, ...]] = [(1,), (2,), (8,), (9,), (65,), (129,), (300,), (
 DTYPES = [np.dtype(t) for t in ("float32", "float64", "float16", "int32", "complex64", "bool")]
 
 
+def drawn_source(
+    draw: Any, dtype: Any, shape: tuple[int, ...], name: str, symbolic: bool, feeds: dict[Any, Any]
+) -> Any:
+    """A tensor of that shape, from a placeholder or its transpose; what is fed is entered."""
+    array = special_array(draw, dtype, shape)
+    turned = draw(st.booleans())
+    given_shape = array.T.shape if turned else shape
+    declared = tuple(f"n{d}" if symbolic and d > 1 else d for d in given_shape)
+    x = sad.placeholder(dtype, declared, name=name)
+    feeds[x] = np.array(array.T, order="C") if turned else array
+    order = tuple(reversed(range(len(shape))))
+    return OPS["permute_dims"](x, axes=order) if turned else x
+
+
 @st.composite
 def row_programs(draw: Any) -> tuple[Any, list[Any], dict[Any, Array]]:
     """(graph, fetched tensors, feeds): values of shapes R + T, R + (1, …) and R, operands that
@@ -37,14 +51,7 @@ def row_programs(draw: Any) -> tuple[Any, list[Any], dict[Any, Array]]:
     with sad.Graph(seed=1) as graph:
         values: list[Any] = []
         for k, shape in enumerate(draw(st.lists(st.sampled_from(shapes), min_size=1, max_size=4))):
-            array = special_array(draw, dtype, shape)
-            turned = draw(st.booleans())
-            given_shape = array.T.shape if turned else shape
-            declared = tuple(f"n{d}" if symbolic and d > 1 else d for d in given_shape)
-            x = sad.placeholder(dtype, declared, name=f"x{k}")
-            feeds[x] = np.array(array.T, order="C") if turned else array
-            order = tuple(reversed(range(len(shape))))
-            values.append(OPS["permute_dims"](x, axes=order) if turned else x)
+            values.append(drawn_source(draw, dtype, shape, f"x{k}", symbolic, feeds))
         for _ in range(draw(st.integers(2, 14))):
             made = row_step(draw, values, len(rows))
             if made is not None:

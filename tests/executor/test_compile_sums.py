@@ -18,10 +18,9 @@ from staticad_schema.op import OPS
 from staticad_schema.ops import blocks
 
 from .planning import Array, Compiled, same_bits
-from .random_graphs import special_array
 from .test_compile_equals_meaning import RANDOM, small_tiles
 from .test_compile_group import check_order, grouped, shapes_of
-from .test_compile_rows import fits
+from .test_compile_rows import drawn_source, fits
 
 LEADS: list[tuple[int, ...]] = [
     (64,), (130,), (33,), (12, 8), (10, 9), (1, 40), (1,), (20, 1), (5, 3, 4)
@@ -56,14 +55,7 @@ def sum_programs(draw: Any) -> tuple[Any, list[Any], dict[Any, Array]]:
         values: list[Any] = []
         drawn = draw(st.lists(st.sampled_from(shapes), min_size=1, max_size=3))
         for k, shape in enumerate([whole, *drawn]):
-            array = special_array(draw, dtype, shape)
-            turned = draw(st.booleans())
-            given_shape = array.T.shape if turned else shape
-            declared = tuple(f"n{d}" if symbolic and d > 1 else d for d in given_shape)
-            x = sad.placeholder(dtype, declared, name=f"x{k}")
-            feeds[x] = np.array(array.T, order="C") if turned else array
-            order = tuple(reversed(range(len(shape))))
-            values.append(OPS["permute_dims"](x, axes=order) if turned else x)
+            values.append(drawn_source(draw, dtype, shape, f"x{k}", symbolic, feeds))
         sums: list[Any] = []
         given_count = len(values)
         values.append(values[0] + values[draw(st.integers(0, len(values) - 1))])

@@ -237,8 +237,9 @@ def test_a_closed_session_refuses_to_run() -> None:
     ],
 )
 def test_options_that_do_not_exist(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(sad.PlanError, match=words):
+    with pytest.raises(sad.PlanError, match=words) as raised:
         sad.Session(sad.Graph(), **options)
+    assert "test_session_runs.py" in str(raised.value)
 
 
 @pytest.mark.parametrize("source", [None, 0, {"v": 1.0}, [1]])
