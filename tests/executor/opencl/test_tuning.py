@@ -58,6 +58,21 @@ def test_tiles_are_used_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "3 by 4" not in generate(region, target).algorithm
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 6])
+@pytest.mark.parametrize("vectors", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 3, 20, 40])
+def test_any_tile_that_may_be_named_fits_any_size(
+    size: int, vectors: int, rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of one row or vector among them, of which no smaller one is looked for."""
+    tile = [rows, vectors, 8, 2, 2]
+    kinds = {"rows": {"float32": tile}, "dots": {"float32": tile}}
+    path = _file(tmp_path / "t.json", {"format": 1, **kinds})
+    monkeypatch.setenv(VARIABLE, path)
+    for m, n in ((size, 40), (40, size)):
+        assert path in generate(_product(m=m, n=n)[0], CPU).algorithm
+
+
 def test_local_tiles_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     region, arrays = _product()
     target = target_here()._replace(many_items=True, vector_bytes=16, units=1)

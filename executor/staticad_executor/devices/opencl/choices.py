@@ -130,7 +130,7 @@ def _count(size: int, most: int) -> int:
     least over."""
     if size <= most:
         return max(1, size)
-    options = range(most, max(1, most // 2), -1)
+    options = range(most, most // 2, -1)
     return min(options, key=lambda n: (-(-size // n) * n, -n)) if size < 4 * most else most
 
 
