@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -110,24 +111,27 @@ def test_M9_eight_processes_start_at_once_on_an_empty_cache(found: Found, tmp_pa
         # PoCL keeps a cache of its own.
         "POCL_CACHE_DIR": str(tmp_path / "driver"),
     }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROCESS, found.label],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(8)
-    ]
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    for process in processes:
-        printed, complaint = process.communicate()
-        assert (process.returncode, printed) == (0, "4032.0\n"), complaint
+    with ExitStack() as ends:
+        processes = [
+            ends.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", PROCESS, found.label],
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for _ in range(8)
+        ]
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        ended = [(*process.communicate(), process.returncode) for process in processes]
+    for printed, complaint, code in ended:
+        assert (code, printed) == (0, "4032.0\n"), complaint
     kept = sorted(path.name for path in (tmp_path / "ours").iterdir())
     assert [len(name) for name in kept] == [len(KEY)]
     assert all(DiskCache(tmp_path / "ours").load(name) is not None for name in kept)

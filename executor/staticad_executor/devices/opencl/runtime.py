@@ -12,6 +12,7 @@ import os
 import re
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pyopencl as cl
 from pyopencl import _cl
@@ -119,10 +120,12 @@ class Runtime:
                 self.cache.discard(key)
             else:
                 return loaded
-        program = self._compiled(source, flags)
-        if self._lacks(program, names):
-            # PoCL keeps for ever what a process left that ended while it compiled; another text
-            # has another place in that cache.
+        program = None
+        with suppress(ExecutionError):
+            program = self._compiled(source, flags)
+        if program is None or self._lacks(program, names):
+            # PoCL keeps for ever what a process left that ended while it compiled, and may fail
+            # where several compile one text at once; another text has another place in its cache.
             program = self._compiled(f"{source}\n// {uuid.uuid4()}\n", flags)
         if keep and self.cache.folder is not None:
             self._keep(key, program)
