@@ -66,6 +66,11 @@ def _mask(rows: int, columns: int) -> Region:
     return b.region(b.add("less", bits, 1))
 
 
+def _normalized(rows: int, columns: int) -> Region:
+    b = Building((FLOAT32, (rows, columns)))
+    return b.region(b.add("normalize", 0, axis=(1,), epsilon=1e-5, center=True))
+
+
 def _layer(rows: int, columns: int) -> Region:
     b = Building((FLOAT32, (rows, columns)), (FLOAT32, (columns, 64)), (FLOAT32, (64,)))
     return b.region(b.add("relu", b.add("add", b.add("matmul", 0, 1), 2)))
@@ -78,6 +83,7 @@ CASES: dict[str, tuple[Callable[[int, int], Region], Target]] = {
     "column_sums": (_column_sums, CPU),
     "rows_by_number": (_rows_by_number, CPU),
     "mask": (_mask, GPU),
+    "normalized": (_normalized, CPU),
     "layer_cpu": (_layer, CPU),
     "layer_gpu": (_layer, GPU),
 }

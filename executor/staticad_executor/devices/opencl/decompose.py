@@ -16,6 +16,7 @@ from staticad_schema.op import OPS
 from staticad_schema.types import WIDENED, DType, TensorType
 
 from .expansions import NUMBER, expands, expansion
+from .known import known
 from .region import Region, Step, shape_of
 
 SCALE = "power_of_two"
@@ -53,6 +54,12 @@ class Writer:
     def number(self, value: float, like: Value) -> Value:
         """A number of another value's dtype."""
         return self.append(Step(NUMBER, {"value": value}, (), (self.scalar(like),)))
+
+    def count(self, value: int, like: Value) -> Value:
+        """As `number`, for one that follows from sizes: the text of the kernel is the same for
+        all of them."""
+        type_ = self.scalar(like)
+        return self.append(known(np.array(value, type_.dtype), type_))
 
     def scalar(self, like: Value) -> TensorType:
         return TensorType(self.types[like].dtype, ())
@@ -172,7 +179,7 @@ def _cross_entropy(w: Writer, x: Value, labels: Value, *, axis: int) -> tuple[Va
     size = shape_of(w.types[x])[axis]
     wide = w.cast(at, np.dtype(np.int64))
     outside = w.add("less", wide, w.number(0, wide))
-    at = w.add("where", outside, w.number(size, wide), wide)
+    at = w.add("where", outside, w.count(size, wide), wide)
     picked = w.add("take_along_axis", logs, at, axis=axis)
     return w.add("negative", w.add("reshape", picked, shape=shape)), logs
 
@@ -182,7 +189,7 @@ def _normalize(
 ) -> tuple[Value, Value]:
     largest = w.largest(w.add("abs", x), axis)
     scale = w.scale(largest, epsilon == 0)
-    count = w.number(math.prod(shape_of(w.types[x])[a] for a in axis), x)
+    count = w.count(math.prod(shape_of(w.types[x])[a] for a in axis), x)
     near = w.add("multiply", x, scale)
     if center:
         total = w.add("sum", near, axis=axis, keepdims=True)

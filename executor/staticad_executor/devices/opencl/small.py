@@ -48,7 +48,6 @@ class _Whole:
         self.bodies: dict[tuple[tuple[str, ...], str], str] = {}
         self.memories: dict[Pointer, int] = {}
         self.table: list[int] = []
-        self.slots: dict[int, int] = {}
         self.lines: list[str] = []
 
     def call(self, kernel: Kernel, placed: Placed) -> _Call:
@@ -77,11 +76,10 @@ class _Whole:
         return _Call(self.bodies[key], tuple(kinds), tuple(memories), tuple(numbers))
 
     def slot(self, number: int) -> str:
-        """The text of a number in the table."""
-        if number not in self.slots:
-            self.slots[number] = len(self.table)
-            self.table.append(number)
-        return f"table[{self.slots[number]}]"
+        """The text of a number in the table, at a place of its own: which numbers are equal
+        follows from sizes, and the text should not."""
+        self.table.append(number)
+        return f"table[{len(self.table) - 1}]"
 
     def once(self, call: _Call) -> None:
         """The text of a call of its own."""
