@@ -20,14 +20,17 @@ from math import e, inf, nan, pi
 from staticad_executor import Session
 from staticad_schema.dims import Dim
 from staticad_schema.errors import (
+    AccessError,
     ArgumentError,
     CancelledError,
+    ConnectionLostError,
     DTypeError,
     ExecutionError,
     FeedTypeError,
     FormatError,
     GradientError,
     GraphError,
+    LimitError,
     PlanError,
     ShapeError,
     StaticadError,
@@ -291,7 +294,8 @@ __all__ = [
     # errors and warnings
     "StaticadError", "GraphError", "DTypeError", "ShapeError", "ArgumentError", "UsageError",
     "UnknownNameError", "GradientError", "FormatError", "PlanError", "FeedTypeError",
-    "UnknownFetchError", "ExecutionError", "CancelledError", "GrowthWarning",
+    "UnknownFetchError", "ExecutionError", "CancelledError", "ConnectionLostError",
+    "AccessError", "LimitError", "GrowthWarning",
     "RoundingWarning",
 ]  # fmt: skip
 # Every elementwise op.

@@ -27,12 +27,12 @@ LAZY_IMPORTS = (
     "scipy",
     "pyopencl",
     "grpc",
+    "fcntl",
     "matplotlib",
     "mlxtend",
     "tqdm",
     "staticad_executor.devices",
-    "staticad_executor.server",
-    "staticad_executor.client",
+    "staticad_executor.serving",
 )
 
 
@@ -118,6 +118,13 @@ def test_only_the_codec_knows_the_saved_messages() -> None:
     assert importers == {
         f"staticad_schema.{module}" for module in ("codec", "encoder", "decoder", "migrate")
     }
+
+
+def test_only_what_serves_knows_the_messages_of_the_service() -> None:
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    importers = graph.find_modules_that_directly_import("staticad_schema.run_pb2")
+    assert importers
+    assert all(name.startswith("staticad_executor.serving.") for name in importers)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from staticad_schema.errors import FormatError, StaticadError
 
-from .commands import bisect, devices, info, run, text, tune, verify
+from .commands import bisect, devices, info, run, serve, text, tune, verify
 
-COMMANDS = (run, info, devices, tune, text, verify, bisect)
+COMMANDS = (run, serve, info, devices, tune, text, verify, bisect)
 USAGE, FILE, RUN, INTERRUPTED = 2, 3, 4, 130
 # No user's line is behind what this module calls: see staticad_schema/sites.py.
 STATICAD_COMMAND_LINE = True

@@ -26,20 +26,12 @@ def is_opencl(name: str) -> bool:
 
 def check_options(
     device: object,
-    target: object,
     threads: object,
     rewrites: object,
     memory_budget: object,
     check_numerics: object,
 ) -> None:
     """Raises PlanError for an option that has no meaning, or none in this version."""
-    if target is not None:
-        raise PlanError(
-            "this version runs graphs in this process only",
-            asked="Session(target=…)",
-            expected="None",
-            found=repr(target)[:200],
-        )
     if not _is_device(device):
         raise PlanError(
             "no such device",
@@ -93,6 +85,16 @@ def _check_budget(budget: object, check_numerics: object) -> None:
             expected="check_numerics=False",
             found="check_numerics=True",
         )
+
+
+def missing_package(error: ModuleNotFoundError, asked: str) -> PlanError:
+    """What to raise where a package that only this needs is not installed."""
+    return PlanError(
+        f"{asked} needs a package that is not installed",
+        asked=asked,
+        expected="pip install staticad[serve]",
+        found=f"no {error.name}",
+    )
 
 
 def usable_cores() -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,8 @@ from staticad_schema.types import nbytes
 from .machine import Limits, Work, limits
 from .plan import Observe, Plan, Step, user_site
 from .work import work as work_of
+
+UNKNOWN = "unknown line"
 
 
 class Row(NamedTuple):
@@ -33,6 +35,34 @@ class Row(NamedTuple):
     of_limit: float
 
 
+class MeasuredStep(NamedTuple):
+    """A step of a plan, as it is told of it.
+
+    nodes: their names.  lines: the user's, of each node.  reads, writes: cells by name.
+    live_bytes: scratch in use.
+    """
+
+    number: int
+    name: str
+    kind: str
+    device: str
+    algorithm: str
+    nodes: tuple[str, ...]
+    lines: tuple[str, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    live_bytes: int
+    work: Work
+
+
+class Event(NamedTuple):
+    """A step that ran, from one time to another, in seconds since the profile was begun."""
+
+    step: MeasuredStep
+    start: float
+    stop: float
+
+
 class Profile:
     """The measured steps of one or more runs.
 
@@ -42,13 +72,18 @@ class Profile:
     leaves there.  The limits are measured when they are first asked for.
     """
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(
+        self, threads: int = 1, events: Iterable[Event] = (), limits: Limits | None = None
+    ) -> None:
+        """events and limits: of runs elsewhere."""
         self.threads = threads
         self.result: Any = None
         self.seconds = 0.0
-        self._events: list[tuple[Plan, int, float, float]] = []
+        self._told = list(events)
+        self._limits = limits
+        self._seen: list[tuple[Plan, int, float, float]] = []
         self._origin = time.perf_counter()
-        self._work: dict[Plan, list[Work]] = {}
+        self._steps: dict[Plan, list[MeasuredStep]] = {}
 
     def watch(self, plan: Plan) -> Observe:
         """What a run of the plan calls before and after each step."""
@@ -60,13 +95,25 @@ class Profile:
             if phase == "before":
                 started = now
             else:
-                self._events.append((plan, number, started, now))
+                self._seen.append((plan, number, started, now))
 
         return observe
 
+    @property
+    def events(self) -> list[Event]:
+        """What ran, in order."""
+        # Told in words only now, so that it takes no time between the steps.
+        for plan, number, start, stop in self._seen:
+            if plan not in self._steps:
+                self._steps[plan] = _measured_steps(plan)
+            step = self._steps[plan][number]
+            self._told.append(Event(step, start - self._origin, stop - self._origin))
+        self._seen.clear()
+        return self._told
+
     def by_op(self) -> list[Row]:
         """The steps by the ops in them, the slowest first."""
-        return self._rows(lambda plan, step: [plan.step_name(step)])
+        return self._rows(lambda step: [step.name])
 
     def by_line(self) -> list[Row]:
         """The nodes by the line of the user's that made them, the slowest first.
@@ -74,46 +121,39 @@ class Profile:
         A step's time is shared evenly by its nodes; gradient nodes count for their forward
         line.
         """
-        return self._rows(_lines)
+        return self._rows(lambda step: step.lines or (UNKNOWN,))
 
     @property
     def limits(self) -> Limits:
         """What the machine can do at best."""
-        return limits(self.threads)
-
-    def work(self, plan: Plan, number: int) -> Work:
-        """The work of a step."""
-        if plan not in self._work:
-            self._work[plan] = plan_work(plan)
-        return self._work[plan][number]
+        return self._limits or limits(self.threads)
 
     def trace(self) -> dict[str, Any]:
         """The events in Chrome's trace format; times are microseconds."""
         process, thread = os.getpid(), threading.get_native_id()
         events = []
-        for plan, number, start, stop in self._events:
-            step, work = plan.steps[number], self.work(plan, number)
+        for step, start, stop in self.events:
             events.append(
                 {
-                    "name": plan.step_name(step),
+                    "name": step.name,
                     "cat": step.kind,
                     "ph": "X",
-                    "ts": (start - self._origin) * 1e6,
+                    "ts": start * 1e6,
                     "dur": (stop - start) * 1e6,
                     "pid": process,
                     "tid": thread,
                     "args": {
-                        "step": number,
+                        "step": step.number,
                         "device": step.device,
                         "algorithm": step.algorithm,
-                        "nodes": [plan.node_name(i) for i in step.nodes],
-                        "lines": sorted(set(_lines(plan, step))),
+                        "nodes": list(step.nodes),
+                        "lines": sorted(set(step.lines or (UNKNOWN,))),
                         "reads": list(step.reads),
                         "writes": list(step.writes),
                         "live_bytes": step.live_bytes,
-                        "flops": work.flops,
-                        "traffic_bytes": work.traffic,
-                        "of_limit": _share(self.limits.bound(work), stop - start),
+                        "flops": step.work.flops,
+                        "traffic_bytes": step.work.traffic,
+                        "of_limit": _share(self.limits.bound(step.work), stop - start),
                     },
                 }
             )
@@ -125,28 +165,27 @@ class Profile:
             file.write(json.dumps(self.trace()).encode())
 
     def __str__(self) -> str:
-        measured = sum(stop - start for _, _, start, stop in self._events)
+        measured = sum(stop - start for _, start, stop in self.events)
         head = f"{self.seconds * 1e3:.3f} ms, of which {measured * 1e3:.3f} ms in steps"
         tables = [*_table("by op", self.by_op()), *_table("by line", self.by_line())]
         return "\n".join([head, str(self.limits), *tables])
 
-    def _rows(self, names: Callable[[Plan, Step], list[str]]) -> list[Row]:
+    def _rows(self, names: Callable[[MeasuredStep], Sequence[str]]) -> list[Row]:
         totals: dict[str, tuple[int, float, Work, float]] = {}
-        bounds: dict[tuple[Plan, int], float] = {}
-        for plan, number, start, stop in self._events:
-            work = self.work(plan, number)
-            if (plan, number) not in bounds:
-                bounds[plan, number] = self.limits.bound(work)
-            shared = names(plan, plan.steps[number])
+        bounds: dict[MeasuredStep, float] = {}
+        for step, start, stop in self.events:
+            if step not in bounds:
+                bounds[step] = self.limits.bound(step.work)
+            shared = names(step)
             part = 1 / len(shared)
-            own = Work(*[amount * part for amount in work])
+            own = Work(*[amount * part for amount in step.work])
             for name in shared:
                 calls, seconds, all_work, bound = totals.get(name, (0, 0.0, Work(0, 0, 0), 0.0))
                 totals[name] = (
                     calls + 1,
                     seconds + (stop - start) * part,
                     all_work.plus(own),
-                    bound + bounds[plan, number] * part,
+                    bound + bounds[step] * part,
                 )
         rows = [
             Row(name, calls, seconds, work, _share(bound, seconds))
@@ -185,13 +224,24 @@ def _share(bound: float, seconds: float) -> float:
     return bound / seconds if seconds > 0 else 0.0
 
 
+def _measured_steps(plan: Plan) -> list[MeasuredStep]:
+    return [
+        MeasuredStep(
+            number, plan.step_name(step), step.kind, step.device, step.algorithm,
+            tuple([plan.node_name(i) for i in step.nodes]), tuple(_lines(plan, step)),
+            step.reads, step.writes, step.live_bytes, work,
+        )
+        for number, (step, work) in enumerate(zip(plan.steps, plan_work(plan), strict=True))
+    ]  # fmt: skip
+
+
 def _lines(plan: Plan, step: Step) -> list[str]:
     """The user's line of each node of a step."""
     lines = []
     for index in step.nodes:
         site = user_site(plan.graph, plan.graph.nodes[index])
-        lines.append(f"{shown(site.file)}:{site.line}" if site is not None else "unknown line")
-    return lines or ["unknown line"]
+        lines.append(f"{shown(site.file)}:{site.line}" if site is not None else UNKNOWN)
+    return lines
 
 
 def _table(title: str, rows: Iterable[Row]) -> list[str]:

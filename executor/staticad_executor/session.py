@@ -3,56 +3,45 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from staticad_schema.errors import (
-    CancelledError,
-    ExecutionError,
-    FeedTypeError,
-    PlanError,
-    StaticadError,
-)
+from staticad_schema.errors import FeedTypeError, PlanError, StaticadError
 from staticad_schema.graph import Graph
 from staticad_schema.sites import asking, user_site
-from staticad_schema.types import Array
 
 from . import checkpoint
-from .chain import planned
+from .address import Target
 from .chosen import devices_for
-from .compile import Devices
 from .compile.rewrite import DEFAULT, require_known
-from .engine import Engine, Interpreter, Known, Planning, Prepared, Watch, require_plans
+from .engine import Prepared
 from .feeds import Fed, mapped, targets
-from .fetches import Fetches, Rebuild
+from .fetches import Fetches
+from .local import Local
 from .memory import MemoryPrediction
-from .numerics import check_numbers
-from .options import check_options, checked_repeat, checked_sizes, checked_step, usable_cores
-from .predict import explain, found_sizes, placeholders_for, shapes_for
+from .options import check_options, checked_repeat, checked_sizes, missing_package
+from .predict import placeholders_for
 from .profile import Profile
-from .recent import Recent
-from .scratch import Scratch
+from .runner import Runner
 from .state import Snapshot, Store
+from .stored import StoredVariables
 from .variables import Variables
 
 if TYPE_CHECKING:
     from .devices.opencl.device import OpenCLDevice
 
-# Structures kept; plans by shape are bounded by the engine.
-STRUCTURES = 256
-
 
 class Session:
-    """Runs a graph on a device, in this process.
+    """Runs a graph on a device, in this process or, with `target`, in another.
 
     graph: what to run; it may grow meanwhile.  device: "auto", "numpy", or "opencl" for the first
     OpenCL device, "opencl:1" for the second, "opencl:pocl" for one by its platform; what that does
-    not run, NumPy does.  variables: another session's `variables`, to share its state.
+    not run, NumPy does.  target: "process" for a private child that ends with the session; or the
+    address of a `staticad-executor serve`, "unix:PATH" or "HOST:PORT", or a `Target` with more to
+    say.  variables: another session's `variables`, to share its state.
     threads: threads of a NumPy kernel, None for as many as pay.  check_numerics: watch every value,
     and fail at the first NaN, or infinity made of finite values.  rewrites: classes and names of
     rewrites that are applied, and names with - before them that are not.  memory_budget: the most
@@ -76,7 +65,7 @@ class Session:
         self,
         graph: Graph,
         device: str | OpenCLDevice = "auto",
-        target: str | None = None,
+        target: str | Target | None = None,
         variables: Variables | None = None,
         threads: int | None = None,
         check_numerics: bool = False,
@@ -88,10 +77,8 @@ class Session:
                 raise FeedTypeError(
                     "no graph is given", expected="a Graph", found=repr(graph)[:200]
                 )
-            check_options(device, target, threads, rewrites, memory_budget, check_numerics)
+            check_options(device, threads, rewrites, memory_budget, check_numerics)
             require_known(rewrites, "Session(rewrites=…)")
-            # Opened at once, so that what is not there is told here.
-            devices_for(device, ())
             if variables is not None and not isinstance(variables, Variables):
                 raise FeedTypeError(
                     "these are no variables of a session",
@@ -99,20 +86,18 @@ class Session:
                     expected="another session's .variables",
                     found=repr(variables)[:200],
                 )
+            options = (device, threads, check_numerics, tuple(rewrites), memory_budget)
+            self._runner: Runner = (
+                _here(graph, variables, *options)
+                if target is None
+                else _elsewhere(graph, target, variables, *options)
+            )
         self.graph = graph
-        self._store = Store() if variables is None else variables.store
-        observe = check_numbers if check_numerics else None
-        self.variables = Variables(graph, self._store, observe)
-        self._scratch = Scratch()
-        self._device = device
-        self._threads = int(threads or usable_cores())
-        self._check_numerics = check_numerics
-        self._rewrites = tuple(rewrites)
-        self._budget = None if memory_budget is None else int(memory_budget)
-        self._engines: Recent[Prepared, Engine] = Recent(STRUCTURES)
-        # Replaced when it is set: later runs are not cancelled.
-        self._cancel = threading.Event()
-        self._closed = False
+
+    @property
+    def variables(self) -> Variables:
+        """The values of the variables, by name: they are read, and assigned to."""
+        return self._runner.variables
 
     # ---------------------------------------------------------------- running
 
@@ -143,9 +128,9 @@ class Session:
         with asking("run", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "run")
-            engine = self._engine(resolved, fed)
+            engine = self._runner.engine(_prepared(resolved, fed))
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
-            return self._execute(engine, arrays, step, resolved.rebuild)
+            return self._runner.execute(engine, arrays, step, resolved.rebuild)
 
     def callable(self, fetches: Any, feeds: Iterable[Any] = ()) -> Callable[..., Any]:
         """The function from the values of `feeds`, in order, to `fetches`: `run` prepared.
@@ -165,8 +150,8 @@ class Session:
         with asking("callable", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed = targets(self.graph, feeds, "callable")
-            engine = self._engine(resolved, fed)
-        execute, rebuild, ndarray = self._execute, resolved.rebuild, np.ndarray
+            engine = self._runner.checked(_prepared(resolved, fed))
+        execute, rebuild, ndarray = self._runner.execute, resolved.rebuild, np.ndarray
         dtypes, count = [f.type.dtype for f in fed], len(fed)
 
         def call(*values: Any, step: int | None = None) -> Any:
@@ -197,85 +182,7 @@ class Session:
 
     def cancel(self) -> None:
         """Make the runs that are in progress in other threads raise CancelledError."""
-        event, self._cancel = self._cancel, threading.Event()
-        event.set()
-
-    def _execute(
-        self,
-        engine: Engine,
-        feeds: list[Array],
-        step: object,
-        rebuild: Rebuild,
-        watch: Watch | None = None,
-    ) -> Any:
-        if self._closed:
-            raise PlanError(
-                "the session is closed",
-                asked="run",
-                expected="an open session",
-                found=f"one that was closed, or left by its `with`: {self!r}",
-            )
-        cancel, store = self._cancel, self._store
-        store.pool.settle()
-        drew = engine.draws and step is None
-        number = None if step is None else checked_step(step)
-        try:
-            if not (engine.writes or drew):
-                held = store.snapshot if engine.started else self.variables.ready(engine.reads)
-                engine.started = True
-                number = held.run_number if number is None else number
-                values, _ = engine.compute(feeds, held, number, cancel, watch)
-                return rebuild(values)
-            with store.writer:
-                if not engine.started:
-                    self.variables.ready_for_writer(engine.reads, engine.writes, engine.arenas)
-                    engine.started = True
-                held = store.snapshot
-                number = held.run_number if number is None else number
-                values, writes = engine.compute(feeds, held, number, cancel, watch)
-                result = rebuild(values)
-                following = held.after_run(writes, drew)
-                if cancel.is_set():
-                    raise CancelledError("the run was cancelled", asked="run")
-                # The commit: nothing before it has changed anything, and nothing that could
-                # fail is left after it.
-                store.snapshot = following
-            return result
-        except MemoryError as error:
-            raise ExecutionError(
-                f"out of memory: {error}",
-                asked="run",
-                expected="memory for the results and the new values of variables",
-                hint="session.memory(fetches, sizes) predicts what a run needs",
-            ) from error
-        finally:
-            self.graph.note_run()
-
-    # ---------------------------------------------------------------- preparing
-
-    def _engine(self, fetches: Fetches, fed: Sequence[Fed]) -> Engine:
-        """The engine for fetches and feeds.  Graphs only grow, so an engine stays right."""
-        prepared = Prepared(fetches.values, fetches.effects, tuple(f.value for f in fed))
-        return self._engines.get(prepared, self._prepare)
-
-    def _prepare(self, prepared: Prepared) -> Engine:
-        pool = self._store.pool
-        engine: Engine
-        if self._check_numerics:
-            engine = Interpreter(self.graph, prepared, pool, check_numbers)
-        else:
-            engine = planned(
-                self.graph, prepared, pool, self._rewrites, self._threads, self._scratch,
-                self._budget, self._devices(),
-            )  # fmt: skip
-        for name in {*engine.reads, *engine.writes}:
-            self._store.declare(self.graph, self.graph.variable_specs[name])
-        return engine
-
-    def _devices(self) -> Devices:
-        """The session's devices, and those that nodes ask for."""
-        hints = {node.device for node in self.graph.nodes if node.device is not None}
-        return devices_for(self._device, sorted(hints))
+        self._runner.cancel()
 
     # ---------------------------------------------------------------- looking inside
 
@@ -291,16 +198,8 @@ class Session:
         none, the program.  feeds: what would be fed, by default the placeholders needed.
         """
         with asking("explain", keeps=True):
-            given = checked_sizes({} if sizes is None else sizes)
-            engine, fed = self._planner(fetches, feeds, "explain")
-            known = engine.last
-            if sizes is not None or known is None:
-                try:
-                    known = self._known(engine, fed, given)
-                except PlanError:
-                    if sizes is not None:
-                        raise
-            return explain(engine, known)
+            given = None if sizes is None else checked_sizes(sizes)
+            return self._runner.explain(self._looked_at(fetches, feeds, "explain"), given)
 
     def memory(
         self,
@@ -315,8 +214,7 @@ class Session:
         """
         with asking("memory", keeps=True):
             given = checked_sizes({} if sizes is None else sizes)
-            engine, fed = self._planner(fetches, feeds, "memory")
-            return engine.predict(self._known(engine, fed, given))
+            return self._runner.memory(self._looked_at(fetches, feeds, "memory"), given)
 
     def profile(
         self,
@@ -334,34 +232,20 @@ class Session:
         with asking("profile", keeps=True):
             resolved = Fetches(self.graph, fetches)
             fed, values = mapped(self.graph, feeds, "profile")
-            engine = self._engine(resolved, fed)
-            require_plans(engine, "profile")
             arrays = [f.array(v) for f, v in zip(fed, values, strict=True)]
-            measured = Profile(self._threads)
-            for _ in range(checked_repeat(repeat)):
-                start = time.perf_counter()
-                result = self._execute(engine, arrays, step, resolved.rebuild, measured.watch)
-                measured.seconds += time.perf_counter() - start
-                measured.result = result
+            times = checked_repeat(repeat)
+            measured, last = self._runner.profile(_prepared(resolved, fed), arrays, step, times)
+            measured.result = resolved.rebuild(last)
             if path is not None:
                 measured.save(path)
             return measured
 
-    def _planner(
-        self, fetches: Any, feeds: Iterable[Any] | None, asked: str
-    ) -> tuple[Planning, tuple[int, ...]]:
+    def _looked_at(self, fetches: Any, feeds: Iterable[Any] | None, asked: str) -> Prepared:
         resolved = Fetches(self.graph, fetches)
         if feeds is None:
             needed = placeholders_for(self.graph, resolved.values, resolved.effects)
             feeds = [self.graph.handle(value) for value in needed]
-        fed = targets(self.graph, feeds, asked)
-        engine = require_plans(self._engine(resolved, fed), asked)
-        return engine, tuple(f.value for f in fed)
-
-    def _known(self, engine: Planning, fed: tuple[int, ...], sizes: Mapping[str, int]) -> Known:
-        """What plans for these sizes follow from.  Raises PlanError."""
-        shapes = shapes_for(self.graph, engine, fed, sizes, self._store.snapshot.arrays)
-        return Known(shapes, found_sizes(engine, sizes))
+        return _prepared(resolved, targets(self.graph, feeds, asked))
 
     # ---------------------------------------------------------------- state
 
@@ -371,15 +255,12 @@ class Session:
         Not needed before running: variables initialise themselves when they are first needed.
         """
         with asking("initialize", keeps=True):
-            names = list(self.graph.variable_specs)
-            self.variables.publish(self.variables.initial(names), Snapshot())
+            self._runner.initialize()
 
     def snapshot(self) -> Snapshot:
         """A copy of all variables of the graph and of the counters, for `restore`."""
-        names = tuple(self.graph.variable_specs)
-        held = self.variables.ready(names)
-        arrays = {name: held.arrays[name].copy() for name in names}
-        return Snapshot(run_number=held.run_number, step=held.step).with_arrays(arrays)
+        with asking("snapshot", keeps=True):
+            return self._runner.snapshot()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write variables and counters to a checkpoint, in one step.  Raises OSError."""
@@ -407,19 +288,15 @@ class Session:
 
     def trim(self) -> int:
         """Give idle memory back to the operating system; the bytes that were given back."""
-        freed = sum(engine.trim() for engine in self._engines.values())
-        return freed + self._store.pool.trim()
+        return self._runner.trim()
 
     def memory_in_use(self) -> int:
         """Bytes of the blocks that variables and results hold now; tiny arrays are not counted."""
-        return self._store.pool.live_bytes
+        return self._runner.memory_in_use()
 
     def close(self) -> None:
         """Cancel what runs and drop what was prepared.  Results and shared state stay."""
-        self._closed = True
-        self.cancel()
-        self._engines.clear()
-        self.trim()
+        self._runner.close()
 
     def __enter__(self) -> Self:
         return self
@@ -434,3 +311,62 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<session on {self.graph!r}>"
+
+
+def _prepared(fetches: Fetches, fed: Sequence[Fed]) -> Prepared:
+    return Prepared(fetches.values, fetches.effects, tuple(f.value for f in fed))
+
+
+def _here(
+    graph: Graph,
+    variables: Variables | None,
+    device: str | OpenCLDevice,
+    threads: int | None,
+    check_numerics: bool,
+    rewrites: tuple[str, ...],
+    memory_budget: int | None,
+) -> Local:
+    """The runner of this process.  Raises PlanError."""
+    # Opened at once, so that what is not there is told here.
+    devices_for(device, ())
+    if variables is None:
+        store = Store()
+    elif isinstance(variables, StoredVariables):
+        store = variables.store
+    else:
+        raise PlanError(
+            "these variables are in another process",
+            asked="Session(variables=…)",
+            expected="variables of a session in this process, or its target= for this one too",
+            found=repr(variables)[:200],
+        )
+    return Local(graph, store, device, threads, check_numerics, rewrites, memory_budget)
+
+
+def _elsewhere(
+    graph: Graph,
+    target: str | Target,
+    variables: Variables | None,
+    device: str | OpenCLDevice,
+    threads: int | None,
+    check_numerics: bool,
+    rewrites: tuple[str, ...],
+    memory_budget: int | None,
+) -> Runner:
+    """The runner of another process.  Raises PlanError, ConnectionFailedError."""
+    # gRPC is imported when a session elsewhere is first asked for.
+    try:
+        from .serving.remote import Remote
+    except ModuleNotFoundError as error:
+        raise missing_package(error, "Session(target=…)") from None
+    if not isinstance(device, str):
+        raise PlanError(
+            "a device of this process is asked for in another",
+            asked="Session(device=…)",
+            expected="the name of a device there",
+            found=repr(device)[:200],
+        )
+    return Remote.open(
+        graph, Target.of(target), variables, device, threads, check_numerics, rewrites,
+        memory_budget,
+    )  # fmt: skip

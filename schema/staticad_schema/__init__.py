@@ -8,14 +8,17 @@ from .attributes import conforms
 from .declarations import Signature, VariableSpec
 from .dims import Dim, symbol
 from .errors import (
+    AccessError,
     ArgumentError,
     CancelledError,
+    ConnectionLostError,
     DTypeError,
     ExecutionError,
     FeedTypeError,
     FormatError,
     GradientError,
     GraphError,
+    LimitError,
     PlanError,
     ShapeError,
     Site,
@@ -93,4 +96,7 @@ __all__ = [
     "UnknownFetchError",
     "ExecutionError",
     "CancelledError",
+    "ConnectionLostError",
+    "AccessError",
+    "LimitError",
 ]

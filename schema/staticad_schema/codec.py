@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -29,6 +30,7 @@ from .graph_pb2 import Graph as GraphMessage
 
 G = TypeVar("G", bound=Graph)
 Sites = Literal["relative", "none"]
+Externalize = Callable[[np.ndarray[Any, Any]], str | None]
 
 # Constants of more bytes than this go to the sidecar ...
 EXTERNAL = 1 << 20
@@ -51,14 +53,17 @@ class Verified(NamedTuple):
     sidecar: sidecar.Reference | None
 
 
-def encode(graph: Graph, sites: Sites = "relative") -> bytes:
+def encode(
+    graph: Graph, sites: Sites = "relative", externalize: Externalize = lambda array: None
+) -> bytes:
     """The graph as the bytes of a file without a sidecar.
 
-    sites: keep the user's lines ("relative" to their import root), or "none".
+    sites: keep the user's lines ("relative" to their import root), or "none".  externalize: gives
+    constants that the caller keeps elsewhere a name, for `decode(tensors=…)`, and others None.
     Raises FormatError for what a file cannot hold.
     """
     with graph.lock:
-        return b"".join(_frame(graph, _message(graph, sites, lambda array: None)))
+        return b"".join(_frame(graph, _message(graph, sites, externalize)))
 
 
 def save(
@@ -100,20 +105,33 @@ def save(
 
 
 @overload
-def decode(data: bytes, *, folder: Path | None = None) -> Graph: ...
-@overload
-def decode(data: bytes, graph_class: Callable[..., G], folder: Path | None = None) -> G: ...
 def decode(
-    data: bytes, graph_class: Callable[..., Graph] = Graph, folder: Path | None = None
+    data: bytes,
+    *,
+    folder: Path | None = None,
+    tensors: Mapping[str, sidecar.Tensor] = ...,
+) -> Graph: ...
+@overload
+def decode(
+    data: bytes,
+    graph_class: Callable[..., G],
+    folder: Path | None = None,
+    tensors: Mapping[str, sidecar.Tensor] = ...,
+) -> G: ...
+def decode(
+    data: bytes,
+    graph_class: Callable[..., Graph] = Graph,
+    folder: Path | None = None,
+    tensors: Mapping[str, sidecar.Tensor] = MappingProxyType({}),
 ) -> Graph:
     """The graph of a file's bytes.
 
     graph_class: makes the empty graphs, given the seed; the builder has its own.
-    folder: where the sidecar is; without it a file that has one is refused.
+    folder: where the sidecar is; without it a file that has one is refused.  tensors: the
+    constants that `encode` was told are elsewhere, by their names.
     Raises FormatError for anything but a whole and valid file of this or an older version.
     """
     file, message = _parse(data)
-    tensors = {}
     if message.HasField("sidecar"):
         if folder is None:
             raise FormatError(
@@ -162,9 +180,7 @@ def verify(path: str | os.PathLike[str]) -> Verified:
     )
 
 
-def _message(
-    graph: Graph, sites: Sites, externalize: Callable[[np.ndarray[Any, Any]], str | None]
-) -> GraphMessage:
+def _message(graph: Graph, sites: Sites, externalize: Externalize) -> GraphMessage:
     if sites not in ("relative", "none"):
         raise ArgumentError(
             "sites= says which lines of the user's are saved",

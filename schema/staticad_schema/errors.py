@@ -13,7 +13,10 @@
     │   ├── FeedTypeError       (TypeError)
     │   └── UnknownFetchError   (KeyError)
     └── ExecutionError          (RuntimeError)  a running plan failed
-        └── CancelledError
+        ├── CancelledError
+        ├── ConnectionLostError another process cannot be reached, or is gone
+        ├── AccessError         another process does not let this one in
+        └── LimitError          more is asked of another process than it allows
 
 A message has four parts: what was asked, what was expected, what was found, and the
 user's line (for a gradient node the forward line too).  Code deep inside, such as type
@@ -169,6 +172,18 @@ class ExecutionError(StaticadError, RuntimeError):
 
 class CancelledError(ExecutionError):
     """A run was cancelled; nothing was committed."""
+
+
+class ConnectionLostError(ExecutionError):
+    """The process that runs the graph cannot be reached; what it was asked last may be done."""
+
+
+class AccessError(ExecutionError):
+    """The process that runs graphs does not let this one in."""
+
+
+class LimitError(ExecutionError):
+    """More was asked of the process that runs graphs than it allows; nothing was committed."""
 
 
 # A hint looks at no more names than these, those of about the same length first.

@@ -48,6 +48,11 @@ class Tensor(NamedTuple):
         return tensors.from_octets(self.octets, dtype, shape)
 
 
+def tensor(name: str, array: Array) -> Tensor:
+    """An array as an entry of a sidecar."""
+    return Tensor(_entry(name, array.dtype, array.shape), tensors.octets_of(array))
+
+
 def file_name(sha256: bytes) -> str:
     """The name that a sidecar of this content has."""
     return f"constants-{sha256.hex()[:32]}.safetensors"

@@ -21,6 +21,7 @@ from staticad_executor.program import Arena
 from staticad_schema.errors import ExecutionError, PlanError
 from staticad_schema.op import OPS
 
+from .inside import local
 from .planning import Array, Compiled, same_bits
 from .random_graphs import SPECIAL
 
@@ -106,12 +107,12 @@ def test_gradients_are_produced_into_the_arena() -> None:
         text = session.explain([loss, train])
         assert "concat" not in text
         assert "copy" not in text
-        held = session._store.snapshot
+        held = local(session).store.snapshot
         assert sorted(len(names) for names in held.arrays.flats) == [4, 4, 4]
         session.run([loss, train], feed(1))
-        following = session._store.snapshot
+        following = local(session).store.snapshot
         for names, flat in following.arrays.flats.items():
-            assert following.flat(flat.arena, session._store.pool) is flat.array
+            assert following.flat(flat.arena, local(session).store.pool) is flat.array
             for name in names:
                 assert np.shares_memory(following.arrays[name], flat.array)
                 assert not following.arrays[name].flags.writeable
@@ -407,4 +408,4 @@ def test_the_pool_gives_one_block_for_all() -> None:
         for step in range(20):
             session.run([loss, train], feed(step))
         assert session.memory_in_use() == used
-        assert isinstance(session._store.pool, BlockPool)
+        assert isinstance(local(session).store.pool, BlockPool)

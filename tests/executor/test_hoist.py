@@ -17,6 +17,7 @@ from staticad_executor.compile.verify import verify
 from staticad_executor.hoisting import HoistingPlanner
 from staticad_schema.op import OPS
 
+from .inside import local
 from .planning import Array, same_bits
 from .random_graphs import programs
 
@@ -44,7 +45,7 @@ class Counted:
         return self.session.run(self.y if fetches is None else fetches, feeds)
 
     def planner(self) -> HoistingPlanner | None:
-        engines: list[Any] = self.session._engines.values()
+        engines: list[Any] = local(self.session).engines.values()
         found = [e for e in engines if isinstance(e, HoistingPlanner)]
         return found[0] if found else None
 

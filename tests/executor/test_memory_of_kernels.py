@@ -16,6 +16,7 @@ from staticad_executor.compile.slots import LARGE, PAGED, Slots
 from staticad_executor.plan import Plan
 from staticad_executor.pool import PAGE
 
+from .inside import local
 from .planning import Compiled
 from .test_scratch import plans_of
 
@@ -132,7 +133,7 @@ def test_memory_of_the_first_values_of_variables_is_used_again() -> None:
     for _ in range(3):
         session.run(train, {x: np.ones((8, 256), F32)})
     held = session.memory_in_use()
-    assert session._store.pool.idle_bytes <= 1.1 * held
+    assert local(session).store.pool.idle_bytes <= 1.1 * held
 
 
 def check_apart(slots: Slots, held: dict[int, int]) -> None:
@@ -184,13 +185,13 @@ def test_a_thousand_runs_of_two_hundred_sizes_keep_a_bounded_memory() -> None:
     for k in range(1000):
         session.run([loss, train], {x: data[: 10 * (1 + k * 73 % 200)]})
         plans: list[Plan] = plans_of(session)
-        kept.append(sum(plan.kept_bytes for plan in plans) + session._store.pool.idle_bytes)
+        kept.append(sum(plan.kept_bytes for plan in plans) + local(session).store.pool.idle_bytes)
     largest = session.memory([loss, train], {"n": 2000}).peak_bytes
     # Of no run more than of so many plans as are kept, and not more the longer it goes on.
     assert max(kept) <= 32 * largest
     assert max(kept[800:]) <= 1.1 * max(kept[200:800])
     plans = plans_of(session)
-    freed = sum(plan.kept_bytes for plan in plans) + session._store.pool.idle_bytes
+    freed = sum(plan.kept_bytes for plan in plans) + local(session).store.pool.idle_bytes
     assert session.trim() == freed > 0
     assert sum(plan.kept_bytes for plan in plans_of(session)) == 0
-    assert session._store.pool.idle_bytes == 0
+    assert local(session).store.pool.idle_bytes == 0

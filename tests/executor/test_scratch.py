@@ -9,6 +9,8 @@ import staticad as sad
 from staticad_executor import scratch
 from staticad_executor.engine import Planner
 
+from .inside import local
+
 F32 = np.float32
 
 
@@ -22,7 +24,7 @@ def hungry() -> tuple[sad.Session, Any, Any]:
 
 
 def plans_of(session: sad.Session) -> list[Any]:
-    engines = session._engines.values()
+    engines = local(session).engines.values()
     found = [e._plans.values() for e in engines if isinstance(e, Planner)]
     return [ready.plan for plans in found for ready in plans]
 

@@ -15,6 +15,8 @@ import staticad as sad
 import staticad_executor
 from staticad_executor.plan import Plan
 
+from .inside import local
+
 F32 = np.float32
 HOME = str(Path(staticad_executor.__file__).parent)
 
@@ -241,7 +243,7 @@ def test_a_run_waiting_for_another_can_be_interrupted(alarm: Callable[[float], N
     trainer = Trainer()
     trainer.step()
     before = trainer.state()
-    writer = trainer.session.variables.store.writer
+    writer = local(trainer.session).store.writer
     release = threading.Timer(0.5, writer.release)
     writer.acquire()
     release.start()

@@ -223,7 +223,7 @@ def test_a_closed_session_refuses_to_run() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"target": "localhost:9000"}, "in this process only"),
+        ({"target": "localhost"}, "this is no address"),
         ({"memory_budget": 0}, "number of bytes"),
         ({"memory_budget": 1e9}, r"write 1000000000"),
         ({"memory_budget": 1 << 20, "check_numerics": True}, "no plan to save memory in"),

@@ -23,6 +23,9 @@ TREE = {
     "UnknownFetchError": (errors.PlanError, KeyError),
     "ExecutionError": (StaticadError, RuntimeError),
     "CancelledError": (errors.ExecutionError,),
+    "ConnectionLostError": (errors.ExecutionError,),
+    "AccessError": (errors.ExecutionError,),
+    "LimitError": (errors.ExecutionError,),
 }
 CLASSES = [
     c for _, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, StaticadError)

@@ -21,7 +21,6 @@ from ..devices.numpy import NumpyDevice
 from ..feeds import targets
 from ..fetches import Fetches
 from ..program import Program
-from ..selection import select as needed_nodes
 from ..session import Session
 from ..state import Snapshot
 from . import asked
@@ -76,15 +75,14 @@ def execute(options: argparse.Namespace) -> None:
         resolved = Fetches(graph, fetches)
         fed = targets(graph, list(map(graph.handle, wanted.feeds)), "feed")
         feeds = {f.value: f.array(wanted.feeds[f.value]) for f in fed}
-        reads = needed_nodes(graph, resolved.values, resolved.effects, feeds).reads
-        held = session.variables.ready(reads)
+        held = session.snapshot()
         run = Run(graph, resolved.values, resolved.effects, feeds, held.arrays, held.run_number)
         # The graph is run many times: what it prints would be printed as often.
         with redirect_stdout(io.StringIO()):
             tried = first_wrong(run, chosen, CLAIMED, options.tolerance)
             if tried.wrong is not None:
                 raise _failure(tried.wrong)
-            _compare_plans(run, session.snapshot(), chosen, options.tolerance)
+            _compare_plans(run, held, chosen, options.tolerance)
     print(f"{options.file.name}: {_summary(tried)}")
 
 

@@ -1,0 +1,1 @@
+"""Sessions in another process: the service, its server and its client.  Needs gRPC."""
