@@ -14,6 +14,7 @@ PROCESS = "process"
 UNIX = "unix:"
 # Names of sessions are names of folders, too.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 EXPECTED = f"{PROCESS!r}, 'unix:PATH' or 'HOST:PORT'"
 
 
@@ -72,8 +73,9 @@ def check_address(address: str, asked: str) -> None:
     """Raises PlanError for what is no address."""
     if address == PROCESS or (address.startswith(UNIX) and len(address) > len(UNIX)):
         return
-    host, port = split(address)
-    if not (host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+    host, _, port = address.rpartition(":")
+    number = int(port) if port.isascii() and port.isdecimal() and len(port) < 6 else 1 << 16
+    if not (HOST.fullmatch(host) and number < 1 << 16):
         raise PlanError(
             "this is no address", asked=asked, expected=EXPECTED, found=repr(address)[:200]
         )
