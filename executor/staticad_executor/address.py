@@ -65,8 +65,11 @@ class Target:
 
     @property
     def secret(self) -> str:
-        """The token, "" if there is none."""
-        return self.token or os.environ.get("STATICAD_TOKEN", "")
+        """The token, "" if there is none.  Raises PlanError for what cannot be sent."""
+        token = self.token or os.environ.get("STATICAD_TOKEN", "")
+        if token:
+            check_token(token, "Target(token=…)")
+        return token
 
 
 def check_address(address: str, asked: str) -> None:
@@ -90,6 +93,12 @@ def check_name(name: str, asked: str) -> None:
             expected="up to 100 letters, digits, '.', '_' and '-', '.' and '-' not first",
             found=repr(name)[:200],
         )
+
+
+def check_token(token: str, asked: str) -> None:
+    """Raises PlanError for a token that cannot be sent; it is not shown."""
+    if not (token.isascii() and token.isprintable() and token.strip() == token != ""):
+        raise PlanError("this can be no token", asked=asked, expected="printable ASCII characters")
 
 
 def split(address: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..address import check_token
 from ..options import missing_package
 
 # Of `Limits`: the argument's name, and what it says.
@@ -93,7 +94,8 @@ def execute(options: argparse.Namespace) -> None:
     limits = {name: value for name, value in given.items() if value is not None}
     token = os.environ.get("STATICAD_TOKEN", "")
     if options.token_file is not None:
-        token = options.token_file.read_text(encoding="ascii").strip()
+        token = options.token_file.read_text(encoding="utf-8").strip()
+        check_token(token, "serve --token-file")
     _log(options.log, quiet=options.lifeline is not None)
     serve(
         Settings(

@@ -39,11 +39,16 @@ class UnknownSessionError(ExecutionError):
     """There is no such session; it arrives as an ExecutionError."""
 
 
+class LateError(LimitError):
+    """A run took too long; it arrives as a LimitError."""
+
+
 _CODES: tuple[tuple[type[StaticadError], str], ...] = (
     (UnknownGraphError, "FAILED_PRECONDITION"),
     (UnknownSessionError, "NOT_FOUND"),
     (CancelledError, "CANCELLED"),
     (AccessError, "UNAUTHENTICATED"),
+    (LateError, "DEADLINE_EXCEEDED"),
     (LimitError, "RESOURCE_EXHAUSTED"),
     (errors.UnknownFetchError, "NOT_FOUND"),
     (errors.UnknownNameError, "NOT_FOUND"),

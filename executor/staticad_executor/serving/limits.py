@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from staticad_schema.errors import CancelledError, LimitError
 
 from ..options import usable_cores
+from .failures import LateError
 
 # How often those who wait look whether they still want to, in seconds.
 TICK = 0.05
@@ -74,6 +75,7 @@ class Gate:
         self._running: set[Run] = set()
         self._waiting = 0
         self._timekeeper: threading.Thread | None = None
+        self._shut = False
 
     @contextmanager
     def entered(self, run: Run) -> Iterator[None]:
@@ -83,6 +85,8 @@ class Gate:
         CancelledError.
         """
         with self._changed:
+            if self._shut:
+                raise LimitError("the server is being shut down", asked="run")
             if len(self._running) >= self._limits.at_once:
                 self._wait(run)
             self._running.add(run)
@@ -98,12 +102,15 @@ class Gate:
         finally:
             with self._changed:
                 self._running.discard(run)
-                self._changed.notify()
+                self._changed.notify_all()
 
-    @property
-    def busy(self) -> tuple[int, int]:
-        """How many run, and how many wait."""
-        return len(self._running), self._waiting
+    def shut(self, seconds: float) -> None:
+        """Let nothing in any more, and wait so long for what is in progress to end."""
+        until = time.monotonic() + seconds
+        with self._changed:
+            self._shut = True
+            while (self._running or self._waiting) and (left := until - time.monotonic()) > 0:
+                self._changed.wait(left)
 
     def _wait(self, run: Run) -> None:
         if self._waiting >= self._limits.queue:
@@ -139,8 +146,8 @@ class Gate:
                         run.late = True
                         run.cancel.set()
 
-    def _too_late(self) -> LimitError:
-        return LimitError(
+    def _too_late(self) -> LateError:
+        return LateError(
             "the run took too long",
             asked="run",
             expected=f"at most {self._limits.run_seconds:g} s, waiting included",

@@ -90,8 +90,9 @@ class Server:
 
     def stop(self, grace: float = GRACE) -> None:
         """Let what runs come to its end, keep the named sessions, and stop."""
+        self.service.gate.shut(grace)
         self.service.end()
-        self._server.stop(grace).wait()
+        self._server.stop(1.0 if grace else None).wait()
         if self.service.keeper is not None:
             self.service.keeper.stop()
         if self._folder is not None:

@@ -33,6 +33,8 @@ from .models import Models
 from .protocol import AUTHORIZATION, FAILURE, MESSAGE
 from .sessions import Options, Served, Sessions
 
+# Of a session: as many are made as are asked for.
+MOST_THREADS = 64
 LOG = logging.getLogger("staticad.serving")
 
 
@@ -91,7 +93,7 @@ class Service:
             raise LimitError("the server is being shut down", asked="Session")
         options = Options(
             self._device if request.device in ("", "auto") else request.device,
-            request.threads or None,
+            min(request.threads, MOST_THREADS) or None,
             request.check_numerics,
             tuple(request.rewrites),
             request.memory_budget or None,
