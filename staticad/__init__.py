@@ -17,7 +17,7 @@ import importlib as _importlib
 import typing as _typing
 from math import e, inf, nan, pi
 
-from staticad_executor import Session
+from staticad_executor import Session, Target
 from staticad_schema.dims import Dim
 from staticad_schema.errors import (
     AccessError,
@@ -233,7 +233,7 @@ newaxis = None
 
 __all__ = [
     # graphs and what is in them
-    "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "load",
+    "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "Target", "load",
     "fft", "linalg", "nn", "optimizers", "random", "special", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
