@@ -11,6 +11,7 @@ from staticad_schema import run_pb2 as pb
 from staticad_schema.errors import ConnectionLostError, StaticadError
 from staticad_schema.types import Array
 
+from ..pool import BlockPool
 from . import transfer
 from .channel import Channel
 from .failures import received
@@ -28,6 +29,7 @@ class Exchange:
         self._channel = channel
         self._session = session
         self._lock = threading.Lock()
+        self._pool = BlockPool()
         first = self._shared(FIRST) if near else None
         self._shares = first is not None
         self._idle = [] if first is None else [first]
@@ -43,6 +45,7 @@ class Exchange:
     def close(self) -> None:
         """Give up what is shared."""
         self._idle.clear()
+        self._pool.trim()
 
     def _ask(
         self, call: pb.CallRequest, arrays: Sequence[Array], names: Sequence[str], asked: str
@@ -66,7 +69,7 @@ class Exchange:
                     "the results are in memory that cannot be found", asked=asked
                 )
             region = found
-        results = transfer.received(answer.tensors, region.buffer, iter(()))
+        results = transfer.received(answer.tensors, region.buffer, iter(()), self._pool)
         with self._lock:
             self._idle.append(region)
         return answer, results
@@ -87,7 +90,7 @@ class Exchange:
         answer = first.answer
         try:
             parts = (piece.data for piece in stream)
-            return answer, transfer.received(answer.tensors, None, parts)
+            return answer, transfer.received(answer.tensors, None, parts, self._pool)
         except grpc.RpcError as error:
             raise received(error, asked, self._channel.address) from None
         finally:

@@ -16,7 +16,7 @@ AUTHORIZATION = "authorization"
 # The pieces in which large tensors follow a message.
 PIECE = 1 << 20
 # Tensors of a call that take no more than this together travel within its message.
-INLINE = 1 << 18
+INLINE = 1 << 15
 # Room in a message for everything but tensors, and in metadata for an error.
 MESSAGE = 32 << 20
 METADATA = 1 << 16

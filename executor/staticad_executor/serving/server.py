@@ -143,14 +143,14 @@ def serve(settings: Settings) -> None:
             if found is not None:
                 LOG.info("session %s can go on from %s", name, found.path)
     if settings.lifeline is not None:
-        _tied(settings.lifeline, server, ended)
+        _tied(settings.lifeline, server)
     while not ended.wait(3600):
         pass
     LOG.info("stopping")
-    server.stop(0.0 if settings.lifeline is not None else GRACE)
+    server.stop()
 
 
-def _tied(lifeline: int, server: Server, ended: threading.Event) -> None:
+def _tied(lifeline: int, server: Server) -> None:
     """End with the process at the other end of a pair of sockets, and leave nothing behind."""
     line = socket.socket(fileno=lifeline)
     line.sendall(READY)
@@ -158,17 +158,12 @@ def _tied(lifeline: int, server: Server, ended: threading.Event) -> None:
     def watch() -> None:
         while line.recv(1):
             pass
-        ended.set()
-        # A run that takes its time does not keep an orphan alive.
-        threading.Timer(2.0, _leave, args=(server,)).start()
+        for address in server.addresses:
+            shutil.rmtree(Path(address.removeprefix(UNIX)).parent, ignore_errors=True)
+        # At once: there is nobody left to tell, and no run keeps an orphan alive.
+        os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _leave(server: Server) -> None:
-    for address in server.addresses:
-        shutil.rmtree(Path(address.removeprefix(UNIX)).parent, ignore_errors=True)
-    os._exit(0)
 
 
 def _check(settings: Settings) -> None:

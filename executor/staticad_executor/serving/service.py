@@ -120,7 +120,8 @@ class Service:
         session = self.sessions.get(request.session)
         region = session.region(request.region) if request.region else None
         buffer = None if region is None else region.buffer
-        arrays = transfer.received(request.tensors, buffer, iter(()), self.limits.call_bytes)
+        pool, limit = session.store.pool, self.limits.call_bytes
+        arrays = transfer.received(request.tensors, buffer, iter(()), pool, limit)
         response = pb.CallResponse()
 
         def send(values: Sequence[Array], names: Sequence[str]) -> None:
@@ -147,7 +148,8 @@ class Service:
         request = first.call
         session = self.sessions.get(request.session)
         following = (piece.data for piece in requests)
-        arrays = transfer.received(request.tensors, None, following, self.limits.call_bytes)
+        pool, limit = session.store.pool, self.limits.call_bytes
+        arrays = transfer.received(request.tensors, None, following, pool, limit)
         response = pb.CallResponse()
         kept: list[Array] = []
 

@@ -17,11 +17,14 @@ from staticad_schema.errors import FormatError, LimitError
 from staticad_schema.tensors import from_octets, octets_of
 from staticad_schema.types import MAX_RANK, NAMES, UINT8, Array, DType
 
+from ..pool import BlockPool
 from .protocol import INLINE, PIECE
 
 # In a region tensors begin on cache lines, and behind its mark.
 ALIGNMENT = 64
 Names = Sequence[str]
+# NumPy makes a dtype's name anew each time.
+_NAMES = {dtype: name for name, dtype in NAMES.items()}
 
 
 def room(arrays: Iterable[Array]) -> int:
@@ -70,7 +73,7 @@ def pieces(arrays: Iterable[Array]) -> Iterator[bytes]:
 
 def _headers(arrays: Sequence[Array], names: Names) -> list[pb.Tensor]:
     return [
-        pb.Tensor(dtype=a.dtype.name, shape=a.shape, name=names[k] if names else "")
+        pb.Tensor(dtype=_NAMES[a.dtype], shape=a.shape, name=names[k] if names else "")
         for k, a in enumerate(arrays)
     ]
 
@@ -79,9 +82,10 @@ def received(
     tensors: Sequence[pb.Tensor],
     buffer: Array | None,
     parts: Iterator[bytes],
+    pool: BlockPool,
     limit: int | None = None,
 ) -> list[Array]:
-    """The arrays of tensors, in memory of their own.
+    """The arrays of tensors, in memory of their own, of the pool.
 
     buffer: the call's region.  parts: what follows the message.  limit: bytes of all together.
     Raises FormatError, LimitError.
@@ -100,9 +104,9 @@ def received(
         if place == "data":
             octets = np.frombuffer(tensor.data, UINT8).copy()
         elif place == "offset":
-            octets = _copied(tensor.offset, size, buffer)
+            octets = _copied(tensor.offset, size, buffer, pool)
         elif place == "follows":
-            octets = _joined(parts, size)
+            octets = _joined(parts, size, pool)
         else:
             raise FormatError("a tensor is nowhere", expected="data, offset or follows")
         found.append(from_octets(octets, dtype, shape))
@@ -120,18 +124,20 @@ def _type(tensor: pb.Tensor) -> tuple[DType, tuple[int, ...], int]:
     return dtype, shape, 0 if 0 in shape else math.prod(shape) * dtype.itemsize
 
 
-def _copied(offset: int, size: int, buffer: Array | None) -> Array:
+def _copied(offset: int, size: int, buffer: Array | None, pool: BlockPool) -> Array:
     if buffer is None or offset + size > buffer.size:
         raise FormatError(
             "a tensor lies outside of the call's region",
             expected="none" if buffer is None else f"at most {buffer.size:,} bytes",
             found=f"{size:,} bytes from {offset:,} on",
         )
-    return buffer[offset : offset + size].copy()
+    octets = pool.empty((size,), UINT8)
+    octets[:] = buffer[offset : offset + size]
+    return octets
 
 
-def _joined(parts: Iterator[bytes], size: int) -> Array:
-    octets, at = np.empty(size, UINT8), 0
+def _joined(parts: Iterator[bytes], size: int, pool: BlockPool) -> Array:
+    octets, at = pool.empty((size,), UINT8), 0
     while at < size:
         piece = next(parts, b"")
         if not 0 < len(piece) <= size - at:
