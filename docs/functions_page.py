@@ -46,7 +46,7 @@ SECTIONS = {
     "Positions": ("staticad.ops.gathering", "staticad.ops.segments"),
     "Sorting": ("staticad.ops.sorting",),
     "Found by each run": ("staticad.ops.finding", "staticad.ops.sets"),
-    "Derivatives": ("staticad.gradients",),
+    "Derivatives": ("staticad.gradients", "staticad.transforms"),
     "Choices and loops": ("staticad.ops.branches", "staticad.ops.loops"),
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad.dimensions", "staticad_schema.handle"),

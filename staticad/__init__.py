@@ -225,6 +225,21 @@ from .ops.statistics import average, corrcoef, cov, std, var
 from .ops.vectors import cross, matvec, vdot, vecdot, vecmat
 from .recorder import GrowthWarning
 from .tensor import Tensor
+from .transforms import (
+    divergence,
+    fisher_product,
+    gauss_newton_product,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    laplacian,
+    linearize,
+    value_and_grad,
+    vjp,
+)
 from .variable import Variable
 
 __version__ = "0.1.0"
@@ -238,6 +253,9 @@ __all__ = [
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients", "recompute",
+    "vjp", "linearize", "hvp", "gauss_newton_product", "fisher_product",
+    "jacobian", "hessian", "laplacian", "divergence",
+    "grad", "value_and_grad", "jacfwd", "jacrev",
     # order and effects
     "cond", "switch", "while_loop", "scan", "map", "fori_loop",
     "after", "group", "identity", "stop_gradient", "assert_", "print_",
