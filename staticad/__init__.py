@@ -61,7 +61,16 @@ from .dtypes import (
 )
 from .elsewhere import NAMESPACES as _NAMESPACES
 from .elsewhere import missing as _missing
-from .gradients import check_gradients, explain_gradient, gradients, jvp, recompute
+from .gradients import (
+    check_gradients,
+    custom_gradient,
+    custom_jvp,
+    explain_gradient,
+    gradients,
+    jvp,
+    override_gradients,
+    recompute,
+)
 from .graph import Graph, load
 from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
@@ -253,6 +262,7 @@ __all__ = [
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives
     "gradients", "explain_gradient", "jvp", "check_gradients", "recompute",
+    "custom_gradient", "custom_jvp", "override_gradients",
     "vjp", "linearize", "hvp", "gauss_newton_product", "fisher_product",
     "jacobian", "hessian", "laplacian", "divergence",
     "grad", "value_and_grad", "jacfwd", "jacrev",

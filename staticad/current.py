@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 from staticad_schema.errors import ArgumentError, UsageError
@@ -13,6 +14,8 @@ from staticad_schema.sites import user_site
 GRAPHS: ContextVar[tuple[Any, ...]] = ContextVar("graphs", default=())
 SCOPE: ContextVar[str] = ContextVar("scope", default="")
 DEVICE: ContextVar[str | None] = ContextVar("device", default=None)
+# Names of ops to the rules that their derivatives are taken by.
+OVERRIDES: ContextVar[Mapping[str, Any]] = ContextVar("overrides", default=MappingProxyType({}))
 
 
 def text(name: object, asked: str) -> str:

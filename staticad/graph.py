@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NoReturn
 
@@ -18,7 +18,8 @@ from staticad_schema.errors import (
     UsageError,
 )
 from staticad_schema.handle import Effect, Handle
-from staticad_schema.op import OPS
+from staticad_schema.node import Node
+from staticad_schema.op import OPS, Op
 from staticad_schema.shapes import shape_text
 from staticad_schema.sites import asking, user_site
 from staticad_schema.types import INT64, as_dtype
@@ -26,7 +27,7 @@ from staticad_schema.types import INT64, as_dtype
 from . import dimensions, signatures, sizes
 from .bodies import called, traced, traced_in
 from .building import renamed
-from .current import GRAPHS, named
+from .current import GRAPHS, OVERRIDES, named
 from .numbers import as_array
 from .options import flag
 from .recorder import Recorder
@@ -83,6 +84,30 @@ class Graph(Recorder):
         """Declare state whose node is in the graph already."""
         super().add_variable(spec)
         self._variables.add(self.nodes[spec.node].start)
+
+    def append(
+        self,
+        definition: Op,
+        inputs: Sequence[int] = (),
+        attributes: Mapping[str, Any] | None = None,
+        *,
+        after: Iterable[int] = (),
+        name: str | None = None,
+        device: str | None = None,
+        site: int | None = None,
+    ) -> Node:
+        """Add a node, with the rule that the present scope has for its op."""
+        overridden = OVERRIDES.get().get(definition.name)
+        if overridden is None or self.is_deriving:
+            return super().append(
+                definition, inputs, attributes, after=after, name=name, device=device, site=site
+            )
+        with self.lock:
+            node = super().append(
+                definition, inputs, attributes, after=after, device=device, site=site
+            )
+            made: Node = overridden(self, node, name)
+            return made
 
     # ------------------------------------------------------------- names
 
@@ -324,13 +349,14 @@ class Graph(Recorder):
     def call(self, name: str, *arguments: Any) -> Any:
         """The outputs of the body called `name`, for tensors, arrays or numbers."""
         with self.lock, asking("call", name):
-            return called(self, name, arguments, self._next_call(name))
+            return called(self, name, arguments, self.next_path(name))
 
-    def _next_call(self, name: str) -> int:
+    def next_path(self, name: str) -> int:
         """Numbers the calls of a body, so that each draws random numbers of its own."""
         if name not in self._calls:
             self._calls[name] = sum(
-                node.op == "call" and node.attributes["function"] == name for node in self.nodes
+                name in (node.attributes.get("function"), node.attributes.get("rule"))
+                for node in self.nodes
             )
         self._calls[name] += 1
         return self._calls[name] - 1

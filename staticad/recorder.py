@@ -112,7 +112,7 @@ class Recorder(schema.Graph):
 
     def note_rounding(self, value: float | complex, array: Array) -> None:
         """Warn of a number in the user's expression; derivatives are written with others."""
-        if self._fixed_site is None:
+        if not self.is_deriving:
             warn_of_rounding(value, array)
 
     def current_scope(self) -> str:

@@ -276,7 +276,8 @@ class _Run:
                 place.sizes.update(found)
                 return outputs
         attributes = self._attributes(place, node)
-        out_types = node.definition.output_types(tuple(map(array_type, inputs)), attributes)
+        whole = self._resolved(attributes) if node.definition.bodies else attributes
+        out_types = node.definition.output_types(tuple(map(array_type, inputs)), whole)
         if node.definition.numpy is None and node.definition.expand is not None:
             return self._expanded(place, node.definition, inputs, attributes)
         return evaluate(node.definition, inputs, attributes, out_types)
@@ -288,6 +289,9 @@ class _Run:
             attributes = {**attributes, "path": inner_path(place.path, attributes["path"])}
         return attributes
 
+    def _resolved(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: resolved(v, self.functions.__getitem__) for name, v in attributes.items()}
+
     def _write(self, name: str, array: Array) -> Array:
         self.written[name] = array
         return array
@@ -297,7 +301,7 @@ class _Run:
         node = place.graph.nodes[place.index]
         attributes = self._attributes(place, node)
         operands = [place.values[v] for v in node.inputs]
-        whole = {name: resolved(v, self.functions.__getitem__) for name, v in attributes.items()}
+        whole = self._resolved(attributes)
         types = [
             t.with_shape(bind(size, place.sizes) for size in t.shape)
             for t in node.definition.output_types(tuple(map(array_type, operands)), whole)

@@ -107,6 +107,11 @@ class Graph:
 
     # ---------------------------------------------------------------- building
 
+    @property
+    def is_deriving(self) -> bool:
+        """Whether nodes are added for derivatives, not by the user's own lines."""
+        return self._fixed_site is not None
+
     def append(
         self,
         definition: Op,

@@ -283,7 +283,7 @@ FINDERS: set[str] = set()
 """The names of the ops with results of a size that depends on data."""
 
 CALLERS: set[str] = set()
-"""The names of the ops that have bodies: their meaning is that of these."""
+"""The names of the ops whose meaning is that of their bodies."""
 
 
 def meaning(name: str) -> Any:
@@ -345,7 +345,7 @@ def op(
         OPS[definition.name] = definition
         if definition.run_time_sizes:
             FINDERS.add(definition.name)
-        if definition.bodies:
+        if definition.bodies and numpy is None:
             CALLERS.add(definition.name)
         return definition
 

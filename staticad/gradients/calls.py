@@ -18,7 +18,9 @@ from .derived import appended, state_of
 
 def dependencies(graph: Graph, node: Node) -> tuple[int, ...]:
     """The values that a node's outputs are a function of: its operands, and the variables that
-    its bodies read."""
+    its bodies read.  What has a rule is a function of the arguments of that."""
+    if node.op == "custom_rule":
+        return node.inputs[: node.attributes["arguments"]]
     return (*node.inputs, *state_of(graph, node)) if node.op in CALLERS else node.inputs
 
 

@@ -18,6 +18,8 @@ from .choices import switch_tangents
 from .cone import cone, is_inexact, no_derivative, passes
 from .fit import broadcast, filled
 from .loops import scan_tangents
+from .reverse import pullback
+from .rules import ruled_tangents
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -132,6 +134,8 @@ def _output_tangents(
                 if t is not None
             ]
         )
+    elif node.op == "custom_rule":
+        return ruled_tangents(graph, node, given, pullback)
     elif definition.grad == "bodies" and node.op != "while_loop":
         through = switch_tangents if node.op == "switch" else scan_tangents
         return through(graph, node, leaves, given, pushforward)

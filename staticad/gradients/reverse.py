@@ -25,6 +25,7 @@ from .explain import explain_gradient
 from .fit import filled, to_operand
 from .loops import scan_cotangents
 from .regions import leaves_for, repeated
+from .rules import ruled_cotangents
 from .together import often_multiplied, one_product, placed
 
 if TYPE_CHECKING:
@@ -198,6 +199,8 @@ def _cotangents(
     if rule == "expand":
         return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
     if rule == "bodies":
+        if node.op == "custom_rule":
+            return ruled_cotangents(graph, node, gs, needed, pullback)
         if node.op == "while_loop":
             return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
         through = switch_cotangents if node.op == "switch" else scan_cotangents

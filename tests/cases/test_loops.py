@@ -83,6 +83,23 @@ def test_H17_gradients_go_through_a_choice_and_integers_have_none() -> None:
     )
 
 
+def test_H20_the_second_order_goes_by_the_rule_too() -> None:
+    """A function that is 1, whose derivative is declared to be x: of its square the second is
+    2 x**2 + 2."""
+    declared = [
+        sad.custom_gradient(lambda x: x * 0.0 + 1.0)(lambda x, y, g: g * x),
+        sad.custom_jvp(lambda x: x * 0.0 + 1.0)(lambda x, y, t: t[0] * x),
+    ]
+    with sad.Graph():
+        x = sad.placeholder("float64", ())
+        fetches = []
+        for f in declared:
+            y = f(x) ** 2
+            (first,) = sad.gradients(y, [x])
+            fetches += [y, first, *sad.gradients(first, [x]), *sad.jvp(first, [x])]
+    assert run(fetches, {x: 0.5}) == [1.0, 1.0, 2.5, 2.5] * 2
+
+
 def test_H24_integer_state_carries_no_cotangent() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", ())

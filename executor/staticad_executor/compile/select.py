@@ -28,7 +28,7 @@ from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 from .lowered import Lowered, lowered
 
-MARKS = {"recompute_start": 0, "recompute_end": 1}
+MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule"})
 """Ops that hand on their operands from a position on."""
 
 
@@ -189,7 +189,7 @@ class _Flow:
 
     def mark(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> None:
         """A mark is what it marks: it has done its work when derivatives are there."""
-        marked = inputs[MARKS[node.op] :]
+        marked = inputs[len(inputs) - len(node.types) :]
         for value, made in zip(node.outputs, marked, strict=True):
             if frame.call is not None or value not in self.feeds:
                 frame.values[value] = made

@@ -27,7 +27,8 @@ LESS = CPU._replace(fp64=False, many_items=True, work_group=12, local_bytes=1024
 
 NOT_COMPUTED = frozenset(
     {
-        "assign", "assign_add", "assign_sub", "call", "check", "check_only", "constant", "group",
+        "assign", "assign_add", "assign_sub", "call", "check", "check_only", "constant",
+        "custom_rule", "group",
         "parameter", "path_within", "placeholder", "print", "random_bits_at", "read_variable",
         "run_number", "scan", "switch", "variable", "while_loop",
     }
