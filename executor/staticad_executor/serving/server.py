@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import stat
 import threading
 from collections.abc import Iterator
@@ -21,15 +22,16 @@ import grpc
 from staticad_schema.errors import ExecutionError, PlanError
 
 from ..address import UNIX, check_address, is_private, split
+from ..inference.grpc_service import InferenceService
+from ..inference.inferring import Inference
+from ..inference.repository import Batching, Repository
 from .checkpoints import Folder
 from .limits import Limits
 from .models import Models
 from .protocol import MESSAGE, METADATA, READY, handlers
-from .service import Service
+from .service import Admission, Service
 
 LOG = logging.getLogger("staticad.serving")
-# Threads for what takes no time.
-SPARE = 16
 GRACE = 10.0
 
 
@@ -52,6 +54,8 @@ class Settings:
     key: Path | None = None
     client_ca: Path | None = None
     limits: Limits = field(default_factory=Limits)
+    http: str = ""
+    batching: Batching = field(default_factory=Batching)
     lifeline: int | None = None
 
 
@@ -63,17 +67,17 @@ class Server:
         _check(settings)
         limits = settings.limits
         self._folder = None if settings.checkpoints is None else Folder(settings.checkpoints)
-        self.service = Service(
-            limits,
-            Models(settings.files, settings.models),
-            self._folder,
-            settings.token,
-            settings.device,
-        )
-        threads = limits.sessions + limits.at_once + limits.queue + SPARE
+        models, admission = Models(settings.files, settings.models), Admission(settings.token)
+        self.service = Service(limits, models, self._folder, admission, settings.device)
+        gate, threads = self.service.gate, limits.threads
+        repository = Repository(models, settings.device, gate, limits, settings.batching)
+        inference = Inference(repository, limits)
         self._server = grpc.server(
             ThreadPoolExecutor(threads, thread_name_prefix="serving"),
-            handlers=[handlers(self.service.answers())],
+            handlers=[
+                handlers(self.service.answers()),
+                InferenceService(inference, admission).handlers(),
+            ],
             options=(
                 ("grpc.max_receive_message_length", 2 * MESSAGE),
                 ("grpc.max_send_message_length", 2 * MESSAGE),
@@ -84,12 +88,28 @@ class Server:
             maximum_concurrent_rpcs=threads,
         )
         self.addresses = [self._listen(address, settings) for address in settings.listen]
+        self._http = None
+        if settings.http:
+            # Imported when somebody is to be answered over HTTP.
+            from ..inference.http import HttpServer
+
+            self._http = HttpServer(
+                settings.http,
+                inference,
+                admission,
+                limits,
+                lambda: (len(self.service.sessions), gate.running),
+                _ssl_context(settings),
+            )
+            self.http_address = self._http.address
         self._server.start()
         if self.service.keeper is not None:
             self.service.keeper.start(settings.checkpoint_every)
 
     def stop(self, grace: float = GRACE) -> None:
         """Let what runs come to its end, keep the named sessions, and stop."""
+        if self._http is not None:
+            self._http.stop()
         self.service.gate.shut(grace)
         self.service.end()
         self._server.stop(1.0 if grace else None).wait()
@@ -137,6 +157,8 @@ def serve(settings: Settings) -> None:
         signal.signal(number, lambda *_: ended.set())
     for address in server.addresses:
         LOG.info("listening on %s", address)
+    if settings.http:
+        LOG.info("answering HTTP on %s", server.http_address)
     if server.service.keeper is not None:
         for name in server.service.keeper.folder.sessions():
             found = server.service.keeper.folder.newest(name)
@@ -169,7 +191,7 @@ def _tied(lifeline: int, server: Server) -> None:
 def _check(settings: Settings) -> None:
     if not settings.listen:
         raise PlanError("the server is to listen nowhere", asked="serve", expected="--listen")
-    for address in settings.listen:
+    for address in (*settings.listen, *([settings.http] if settings.http else [])):
         check_address(address, "serve --listen")
         if not (is_private(address) or settings.token or settings.client_ca):
             raise PlanError(
@@ -196,6 +218,17 @@ def _credentials(settings: Settings) -> Any:
         root_certificates=authority,
         require_client_auth=authority is not None,
     )
+
+
+def _ssl_context(settings: Settings) -> ssl.SSLContext | None:
+    """The same for HTTP."""
+    if settings.certificate is None or settings.key is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=settings.client_ca)
+    context.load_cert_chain(settings.certificate, settings.key)
+    if settings.client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 def _remove_stale(path: Path) -> None:

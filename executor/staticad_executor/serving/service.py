@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
@@ -38,19 +38,44 @@ MOST_THREADS = 64
 LOG = logging.getLogger("staticad.serving")
 
 
+class Admission:
+    """Who gets in."""
+
+    def __init__(self, token: str) -> None:
+        """token: what callers show, "" for nothing."""
+        self._token = token
+
+    def admit(self, shown: Mapping[str, Any]) -> None:
+        """Raises AccessError for a caller whose metadata, or headers, do not show the token."""
+        if self._token:
+            given = shown.get(AUTHORIZATION, "")
+            if not hmac.compare_digest(str(given).encode(), f"Bearer {self._token}".encode()):
+                raise AccessError(
+                    "the server does not let this caller in",
+                    expected="its token",
+                    found="another one" if given else "none",
+                    hint="Target(address, token=…), or STATICAD_TOKEN in the environment",
+                )
+
+
 class Service:
     """Sessions for callers; what they ask is answered in threads of gRPC's."""
 
     def __init__(
-        self, limits: Limits, models: Models, folder: Folder | None, token: str, device: str
+        self,
+        limits: Limits,
+        models: Models,
+        folder: Folder | None,
+        admission: Admission,
+        device: str,
     ) -> None:
-        """token: what callers show, "" for nothing.  device: of sessions that ask for "auto"."""
+        """device: of sessions that ask for "auto"."""
         self.limits = limits
         self.sessions = Sessions(limits)
         self.gate = Gate(limits)
         self.keeper = None if folder is None else Keeper(folder, self.sessions)
         self._context = Context(self.gate, models, folder)
-        self._token = token
+        self._admission = admission
         self._device = device
         self._leases: set[threading.Event] = set()
         self._ending = False
@@ -214,7 +239,7 @@ class Service:
         @wraps(method)
         def guarded(request: Any, context: Any) -> Any:
             try:
-                self._admit(context)
+                self._admission.admit(dict(context.invocation_metadata()))
                 return method(request, context)
             except Exception as error:
                 _refuse(context, error)
@@ -225,24 +250,12 @@ class Service:
         @wraps(method)
         def guarded(request: Any, context: Any) -> Iterator[Any]:
             try:
-                self._admit(context)
+                self._admission.admit(dict(context.invocation_metadata()))
                 yield from method(request, context)
             except Exception as error:
                 _refuse(context, error)
 
         return guarded
-
-    def _admit(self, context: Any) -> None:
-        """Raises AccessError for a caller who does not show the token."""
-        if self._token:
-            shown = dict(context.invocation_metadata()).get(AUTHORIZATION, "")
-            if not hmac.compare_digest(str(shown).encode(), f"Bearer {self._token}".encode()):
-                raise AccessError(
-                    "the server does not let this caller in",
-                    expected="its token",
-                    found="another one" if shown else "none",
-                    hint="Target(address, token=…), or STATICAD_TOKEN in the environment",
-                )
 
 
 def _refuse(context: Any, error: Exception) -> None:

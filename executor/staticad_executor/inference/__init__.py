@@ -1,0 +1,1 @@
+"""The Open Inference Protocol, version 2, on signatures of saved graphs: gRPC and HTTP."""
