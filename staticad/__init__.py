@@ -237,6 +237,7 @@ from .tensor import Tensor
 from .transforms import (
     divergence,
     fisher_product,
+    fixed_point,
     gauss_newton_product,
     grad,
     hessian,
@@ -246,6 +247,8 @@ from .transforms import (
     jacrev,
     laplacian,
     linearize,
+    minimize,
+    root,
     value_and_grad,
     vjp,
 )
@@ -266,6 +269,7 @@ __all__ = [
     "vjp", "linearize", "hvp", "gauss_newton_product", "fisher_product",
     "jacobian", "hessian", "laplacian", "divergence",
     "grad", "value_and_grad", "jacfwd", "jacrev",
+    "fixed_point", "root", "minimize",
     # order and effects
     "cond", "switch", "while_loop", "scan", "map", "fori_loop",
     "after", "group", "identity", "stop_gradient", "assert_", "print_",

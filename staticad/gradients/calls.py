@@ -18,9 +18,12 @@ from .derived import appended, state_of
 
 def dependencies(graph: Graph, node: Node) -> tuple[int, ...]:
     """The values that a node's outputs are a function of: its operands, and the variables that
-    its bodies read.  What has a rule is a function of the arguments of that."""
+    its bodies read.  What has a rule is a function of the arguments of that,
+    and what solves an equation of what else stands in it."""
     if node.op == "custom_rule":
         return node.inputs[: node.attributes["arguments"]]
+    if node.op == "implicit":
+        return node.inputs[: -node.attributes["solutions"]]
     return (*node.inputs, *state_of(graph, node)) if node.op in CALLERS else node.inputs
 
 

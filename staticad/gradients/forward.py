@@ -17,6 +17,7 @@ from .calls import dependencies, expanded
 from .choices import switch_tangents
 from .cone import cone, is_inexact, no_derivative, passes
 from .fit import broadcast, filled
+from .implicit import implicit_tangents
 from .loops import scan_tangents
 from .reverse import pullback
 from .rules import ruled_tangents
@@ -134,6 +135,8 @@ def _output_tangents(
                 if t is not None
             ]
         )
+    elif node.op == "implicit":
+        return implicit_tangents(graph, node, given, pushforward)
     elif node.op == "custom_rule":
         return ruled_tangents(graph, node, given, pullback)
     elif definition.grad == "bodies" and node.op != "while_loop":

@@ -23,6 +23,7 @@ from .choices import switch_cotangents
 from .cone import cone, no_derivative
 from .explain import explain_gradient
 from .fit import filled, to_operand
+from .implicit import implicit_cotangents
 from .loops import scan_cotangents
 from .regions import leaves_for, repeated
 from .rules import ruled_cotangents
@@ -199,6 +200,8 @@ def _cotangents(
     if rule == "expand":
         return _through_expansion(expanded(graph, node, inputs), leaves, gs, needed)
     if rule == "bodies":
+        if node.op == "implicit":
+            return implicit_cotangents(graph, node, gs, needed, pullback)
         if node.op == "custom_rule":
             return ruled_cotangents(graph, node, gs, needed, pullback)
         if node.op == "while_loop":

@@ -20,6 +20,7 @@ from .running import Applied, bound, inferred, meaning, symbolic, types_of
 ELSEWHERE = {
     "call": "needs a function table: test_control.py",
     "custom_rule": "has a body: test_custom.py",
+    "implicit": "has a body: test_implicit.py",
     "path_within": "takes a scalar alone: test_structured.py",
     "switch": "has bodies: test_structured.py",
     "while_loop": "has bodies: test_structured.py",

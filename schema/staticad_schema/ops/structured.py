@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..graph import Function
 
 
-def _same(a: TensorType, b: TensorType) -> bool:
+def same(a: TensorType, b: TensorType) -> bool:
     """Whether two types may be one, as far as is known."""
     return (
         a.dtype == b.dtype
@@ -67,7 +67,7 @@ def switch(
     first = result_types(branches[0], operands)
     for branch in branches[1:]:
         own = result_types(branch, operands)
-        if len(own) != len(first) or not all(map(_same, first, own)):
+        if len(own) != len(first) or not all(map(same, first, own)):
             raise ShapeError(
                 "branches give results of different types",
                 expected=f"those of {branches[0].name!r}: " + ", ".join(map(str, first)),
@@ -85,7 +85,7 @@ def _check_carry(
 ) -> None:
     """Raises ShapeError, DTypeError where an iteration would change a type of the carry."""
     for position, (before, behind) in enumerate(zip(carry, results, strict=False)):
-        if not _same(before, behind):
+        if not same(before, behind):
             kind = DTypeError if before.dtype != behind.dtype else ShapeError
             raise kind(
                 "an iteration changes the type of the carry",

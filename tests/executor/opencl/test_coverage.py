@@ -28,7 +28,7 @@ LESS = CPU._replace(fp64=False, many_items=True, work_group=12, local_bytes=1024
 NOT_COMPUTED = frozenset(
     {
         "assign", "assign_add", "assign_sub", "call", "check", "check_only", "constant",
-        "custom_rule", "group",
+        "custom_rule", "group", "implicit",
         "parameter", "path_within", "placeholder", "print", "random_bits_at", "read_variable",
         "run_number", "scan", "switch", "variable", "while_loop",
     }
