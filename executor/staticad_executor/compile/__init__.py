@@ -34,10 +34,11 @@ from .join import join
 from .lowered import lowered_bodies
 from .mix import taken, told
 from .order import order
-from .place import ALONE, Devices, place
+from .place import ALONE, NUMPY, Devices, place
 from .rewrite import DEFAULT, Report, rewrite
 from .rules import chosen_switch
 from .select import select
+from .sink import sink
 
 if TYPE_CHECKING:
     from ..devices.opencl.device import OpenCLDevice
@@ -213,9 +214,14 @@ def prepare(
     with collection_paused():
         program = select(graph, fetches, effects, feeds)
         program = join(rewrite(program, rewrites, claimed, report))
+        may = budget is None and chosen_switch("hoist", rewrites)
+        # Bodies run on NumPy: what another device is to do stays there.
+        if devices.default == NUMPY and chosen_switch("sink_into_branches", rewrites):
+            program, moved = sink(program, may)
+            if moved:
+                report.applied["sink_into_branches"] = moved
         _prepare_bodies(program, rewrites, threads, report)
         if not program.finds:
-            may = budget is None and chosen_switch("hoist", rewrites)
             parts = hoist(program) if may else None
             rest = program if parts is None else parts.rest
             # Updates as one need all gradients at once, which a budget may not allow.

@@ -136,6 +136,11 @@ SWITCHES: Mapping[str, Switch] = {
         "Updates of small variables that are alike → one over all of them; not under a memory"
         " budget",
     ),
+    "sink_into_branches": Switch(
+        "exact",
+        "What one branch of a choice alone uses → computed in that branch, where it is taken; not"
+        " on OpenCL devices",
+    ),
     "python_scalars": Switch(
         "fast", "0-d regions of float32 and float64 on Python's floats, in double precision"
     ),

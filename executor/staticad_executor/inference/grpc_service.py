@@ -203,7 +203,7 @@ class InferenceService:
         @wraps(answer)
         def guarded(request: Any, context: Any) -> Any:
             try:
-                self._admission.admit(dict(context.invocation_metadata()))
+                self._admission.admit(context.invocation_metadata)
                 return answer(request, context)
             except StaticadError as error:
                 context.abort(status(error), str(error)[:4000])

@@ -216,7 +216,8 @@ class HttpServer:
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
-            self._admission.admit({key.lower(): v for key, v in request.headers.items()})
+            headers = request.headers
+            self._admission.admit(lambda: [(key.lower(), v) for key, v in headers.items()])
             return await handler(request)
         except StaticadError as error:
             return _failed(STATUSES[status(error).name], str(error))

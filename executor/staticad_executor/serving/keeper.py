@@ -7,6 +7,7 @@ from pathlib import Path
 
 from staticad_schema.errors import ExecutionError, StaticadError
 
+from ..state import Snapshot
 from .checkpoints import LOG, Folder
 from .sessions import Served, Sessions
 
@@ -53,9 +54,12 @@ class Keeper:
         if local is None:
             raise ExecutionError("the session has no graph yet", asked="checkpoint")
         with self._writing:
-            before = session.store.snapshot
             try:
-                snapshot = local.snapshot()
+                # Snapshots do not change, so that runs go on while this one is written.
+                held = local.variables.ready(tuple(local.graph.variable_specs))
+                arrays = {name: held.arrays[name] for name in local.graph.variable_specs}
+                counters = Snapshot(run_number=held.run_number, step=held.step)
+                snapshot = counters.with_arrays(arrays)
                 path = self.folder.write(session.name, snapshot)
             except OSError as error:
                 session.checkpoint_error = str(error)
@@ -65,7 +69,7 @@ class Keeper:
                     expected="room, and the right to write, in the server's folder",
                     hint="the checkpoints before it are whole, and the session goes on",
                 ) from error
-        session.kept = before
+        session.kept = held
         session.checkpoint_step, session.checkpoint_error = snapshot.step, ""
         LOG.info("session %s is kept as %s, step %d", session.name, path, snapshot.step)
         return path, snapshot.step

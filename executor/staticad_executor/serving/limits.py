@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from staticad_schema.errors import CancelledError, LimitError
@@ -89,13 +87,16 @@ class Gate:
         self._timekeeper: threading.Thread | None = None
         self._shut = False
 
-    @contextmanager
-    def entered(self, run: Run) -> Iterator[None]:
+    def entered(self, run: Run) -> Entered:
         """While this is open, the run is one of those in progress.
 
         Raises LimitError where too many wait already, and for a run that took too long,
         CancelledError.
         """
+        return Entered(self, run)
+
+    def enter(self, run: Run) -> None:
+        """Begin a run, or wait until it may begin."""
         with self._changed:
             if self._shut:
                 raise LimitError("the server is being shut down", asked="run")
@@ -105,15 +106,12 @@ class Gate:
             if run.until is not None and self._timekeeper is None:
                 self._timekeeper = threading.Thread(target=self._keep_time, daemon=True)
                 self._timekeeper.start()
-        try:
-            yield
-        except CancelledError:
-            if run.late:
-                raise self._too_late() from None
-            raise
-        finally:
-            with self._changed:
-                self._running.discard(run)
+
+    def leave(self, run: Run) -> None:
+        """End a run."""
+        with self._changed:
+            self._running.discard(run)
+            if self._waiting or self._shut:
                 self._changed.notify_all()
 
     @property
@@ -145,7 +143,7 @@ class Gate:
                 if run.cancel.is_set():
                     raise CancelledError("the run was cancelled", asked="run")
                 if run.until is not None and time.monotonic() > run.until:
-                    raise self._too_late()
+                    raise self.too_late()
         finally:
             self._waiting -= 1
 
@@ -163,10 +161,29 @@ class Gate:
                         run.late = True
                         run.cancel.set()
 
-    def _too_late(self) -> LateError:
+    def too_late(self) -> LateError:
+        """What to raise for a run that took too long."""
         return LateError(
             "the run took too long",
             asked="run",
             expected=f"at most {self._limits.run_seconds:g} s, waiting included",
             found="more",
         )
+
+
+class Entered:
+    """A run inside a gate."""
+
+    __slots__ = ("_gate", "_run")
+
+    def __init__(self, gate: Gate, run: Run) -> None:
+        self._gate = gate
+        self._run = run
+
+    def __enter__(self) -> None:
+        self._gate.enter(self._run)
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._gate.leave(self._run)
+        if self._run.late and isinstance(error, CancelledError):
+            raise self._gate.too_late() from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hmac
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -45,10 +44,10 @@ class Admission:
         """token: what callers show, "" for nothing."""
         self._token = token
 
-    def admit(self, shown: Mapping[str, Any]) -> None:
+    def admit(self, shown: Callable[[], Iterable[tuple[str, Any]]]) -> None:
         """Raises AccessError for a caller whose metadata, or headers, do not show the token."""
         if self._token:
-            given = shown.get(AUTHORIZATION, "")
+            given = dict(shown()).get(AUTHORIZATION, "")
             if not hmac.compare_digest(str(given).encode(), f"Bearer {self._token}".encode()):
                 raise AccessError(
                     "the server does not let this caller in",
@@ -56,6 +55,27 @@ class Admission:
                     found="another one" if given else "none",
                     hint="Target(address, token=…), or STATICAD_TOKEN in the environment",
                 )
+
+
+class Asked:
+    """While this is open, its run is one of the session's, and ends when its caller goes away."""
+
+    __slots__ = ("_context", "_run", "_session")
+
+    def __init__(self, session: Served, context: Any, limits: Limits) -> None:
+        self._session = session
+        self._context = context
+        self._run = Run(limits.run_seconds)
+
+    def __enter__(self) -> Run:
+        run = self._run
+        self._session.runs.add(run)
+        if not self._context.add_callback(run.cancel.set):
+            run.cancel.set()
+        return run
+
+    def __exit__(self, *error: object) -> None:
+        self._session.runs.discard(self._run)
 
 
 class Service:
@@ -159,7 +179,7 @@ class Service:
             response.tensors.extend(transfer.in_region(values, used.buffer, names))
             response.region.CopyFrom(used.told())
 
-        with self._run(session, context) as run:
+        with Asked(session, context, self.limits) as run:
             answer(self._context, session, request, arrays, run, response, send)
         return response
 
@@ -182,7 +202,7 @@ class Service:
             kept.extend(values)
             response.tensors.extend(transfer.following(values, names))
 
-        with self._run(session, context) as run:
+        with Asked(session, context, self.limits) as run:
             answer(self._context, session, request, arrays, run, response, send)
         yield pb.CallInPiecesResponse(answer=response)
         for piece in transfer.pieces(kept):
@@ -223,23 +243,11 @@ class Service:
         for lease in list(self._leases):
             lease.set()
 
-    @contextmanager
-    def _run(self, session: Served, context: Any) -> Iterator[Run]:
-        """A run that ends when its caller goes away."""
-        run = Run(self.limits.run_seconds)
-        session.runs.add(run)
-        try:
-            if not context.add_callback(run.cancel.set):
-                run.cancel.set()
-            yield run
-        finally:
-            session.runs.discard(run)
-
     def _guarded(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def guarded(request: Any, context: Any) -> Any:
             try:
-                self._admission.admit(dict(context.invocation_metadata()))
+                self._admission.admit(context.invocation_metadata)
                 return method(request, context)
             except Exception as error:
                 _refuse(context, error)
@@ -250,7 +258,7 @@ class Service:
         @wraps(method)
         def guarded(request: Any, context: Any) -> Iterator[Any]:
             try:
-                self._admission.admit(dict(context.invocation_metadata()))
+                self._admission.admit(context.invocation_metadata)
                 yield from method(request, context)
             except Exception as error:
                 _refuse(context, error)
