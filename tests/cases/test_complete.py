@@ -42,10 +42,7 @@ CASES = {
 WAITING: dict[str, str] = {}
 
 # Cases that are tested as far as their subject exists: what would bring the rest.
-PARTLY = {
-    # What is built outside of branches, and used by one of them only, runs always.
-    "J6": "sink_into_branches",
-}
+PARTLY: dict[str, str] = {}
 
 IDS = {f"{family}{number}" for family, numbers in CASES.items() for number in numbers}
 

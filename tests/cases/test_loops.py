@@ -139,6 +139,29 @@ def test_J6_a_branch_that_is_not_taken_does_nothing_and_writes_are_refused() -> 
     assert graph.variable_specs.keys() == {"v"}
 
 
+def test_J6_what_one_branch_alone_uses_is_computed_in_it() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", ("n",), name="x")
+        p = sad.placeholder("bool", (), name="p")
+        alpha, beta, both = sad.exp(x) * 2.0, sad.log(x), sad.sin(x)
+        seen = sad.tanh(x)
+        y = sad.cond(p, lambda: alpha + both, lambda: sad.sum(beta) * both + seen)
+    session = sad.Session(y.graph, device="numpy")
+    plan = session.explain([y, seen], {"n": 3})
+    assert "sink_into_branches x3" in plan
+    outside = [line for line in plan.splitlines() if "@numpy" in line and "switch" not in line]
+    assert {op for op in ("exp", "log", "sin", "tanh") for line in outside if op in line} == {
+        "sin", "tanh",
+    }  # fmt: skip
+    minus = np.array([-1.0, -2.0, -3.0])
+    found = session.run(y, {x: minus, p: True})
+    np.testing.assert_array_equal(found, np.exp(minus) * 2 + np.sin(minus))
+    found = session.run(y, {x: -minus, p: False})
+    np.testing.assert_allclose(found, np.log(6.0) * np.sin(-minus) + np.tanh(-minus), rtol=1e-15)
+    whole = sad.Session(y.graph, device="numpy", rewrites=("exact", "-sink_into_branches"))
+    assert "exp" in whole.explain(y, {"n": 3}).partition("switch")[0]
+
+
 def test_J14_numeric_checks_work_in_bodies_and_say_in_which_iteration() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", ())
