@@ -7,6 +7,7 @@ from ..elsewhere import missing
 from ..ops.contractions import matmul, multi_dot, outer, tensordot
 from ..ops.reordering import matrix_transpose
 from ..ops.vectors import cross, matvec, vecdot, vecmat
+from ..transforms.linear import cg, gmres
 from .diagonals import diagonal, trace
 from .factors import cholesky, det, lu, slogdet
 from .functions import expm, logm, matrix_power, sqrtm
@@ -27,6 +28,7 @@ from .systems import (
 
 __all__ = [
     "block_diag",
+    "cg",
     "cho_factor",
     "cho_solve",
     "cholesky",
@@ -39,6 +41,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "expm",
+    "gmres",
     "inv",
     "logm",
     "lstsq",

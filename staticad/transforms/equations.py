@@ -10,12 +10,18 @@ import numpy as np
 from staticad_schema.calls import inline
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.graph import Function
+from staticad_schema.op import FunctionRef
 from staticad_schema.types import TensorType, fits
 
+from ..building import renamed
+from ..gradients.implicit import solution
 from ..operands import graph_of, tensor
 from ..ops.control import assert_
 from ..trees import Tree, flattened, like, nested
 from ..within import entered, free_name, require_function, traced
+
+# The most products of conjugate gradients, and restarts of GMRES.
+STEPS = {"cg": 10_000, "gmres": 200}
 
 
 class Body(NamedTuple):
@@ -102,3 +108,16 @@ def checked(asked: str, value: Any, length: Any, most: Any) -> Any:
 def precision(types: Sequence[TensorType]) -> float:
     """The distance of 1 and the next number."""
     return float(np.finfo(types[0].dtype).eps)
+
+
+def known(
+    body: Body, found: Sequence[Any], method: str, residual: FunctionRef, name: str | None
+) -> Any:
+    """The solutions, with their derivatives."""
+    attributes = {
+        "method": method, "rtol": 10 * precision(body.types), "iterations": STEPS[method],
+    }  # fmt: skip
+    made = solution(body.graph, found, body.others, residual, attributes)
+    alone = len(made) == 1
+    labels = [name if name is None or alone else f"{name}_{k}" for k in range(len(made))]
+    return nested(body.tree, list(map(renamed, made, labels)))

@@ -14,22 +14,19 @@ from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.sites import asking
 
 from .. import dimensions
-from ..building import renamed
 from ..gradients import gradients
 from ..gradients.fit import filled
 from ..gradients.forward import pushforward
-from ..gradients.implicit import joined, parted, solution
+from ..gradients.implicit import joined, parted
 from ..gradients.iterating import entered, repeated_while
 from ..gradients.krylov import Limits, count, dot, norm, solved_linearly
 from ..operands import tensor
 from ..options import number
-from ..trees import Tree, nested
+from ..trees import Tree
 from ..within import require_function
-from .equations import Body, checked, like_argument, precision, traced_body
+from .equations import STEPS, Body, checked, known, like_argument, precision, traced_body
 from .products import scalar
 
-# The most products of conjugate gradients, and restarts of GMRES.
-STEPS = {"cg": 10_000, "gmres": 200}
 # Halvings of a step before it is taken for one that does not help.
 HALVINGS = 12
 # A step has to gain this part of what the slope promises (Nocedal and Wright 2006, 3.1).
@@ -73,7 +70,7 @@ def fixed_point(
         body = traced_body(asked, f, x0, name, _differences)
         limits = _limits(body, rtol, 0.75, atol, max_iterations)
         found = _iterated(body, limits) if solver is None else _by_solver(body, f, x0, solver)
-        return _known(body, found, "gmres", FunctionRef(body.function.name), name)
+        return known(body, found, "gmres", FunctionRef(body.function.name), name)
 
 
 def root(
@@ -110,7 +107,7 @@ def root(
         body = traced_body(asked, f, x0, name, _alike)
         limits = _limits(body, rtol, 2 / 3, atol, max_iterations)
         found = _newton(body, limits) if solver is None else _by_solver(body, f, x0, solver)
-        return _known(body, found, "gmres", FunctionRef(body.function.name), name)
+        return known(body, found, "gmres", FunctionRef(body.function.name), name)
 
 
 def minimize(
@@ -157,7 +154,7 @@ def minimize(
             body.graph, f"{body.function.name}/gradient", [*body.starts, *body.others],
             len(body.starts), lambda xs, others: body.applied(xs, others)[1:],
         )  # fmt: skip
-        return _known(body, found, "cg", slopes, name)
+        return known(body, found, "cg", slopes, name)
 
 
 def _differences(xs: list[Any], y: Any, tree: Tree) -> list[Any]:
@@ -181,19 +178,6 @@ def _limits(
 def _by_solver(body: Body, f: Any, x0: Any, solver: Any) -> list[Any]:
     require_function("solver", solver)
     return like_argument(body.tree, solver(f, x0), body.starts, "what the solver returns")
-
-
-def _known(
-    body: Body, found: Sequence[Any], method: str, residual: FunctionRef, name: str | None
-) -> Any:
-    """The solutions, with their derivatives."""
-    attributes = {
-        "method": method, "rtol": 10 * precision(body.types), "iterations": STEPS[method],
-    }  # fmt: skip
-    made = solution(body.graph, found, body.others, residual, attributes)
-    alone = len(made) == 1
-    labels = [name if name is None or alone else f"{name}_{k}" for k in range(len(made))]
-    return nested(body.tree, list(map(renamed, made, labels)))
 
 
 def _unfinished(length: Any, before: Any, least: Any, k: Any, limits: Limits) -> Any:

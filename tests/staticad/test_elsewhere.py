@@ -95,7 +95,7 @@ def test_no_name_is_advised_against_that_is_here() -> None:
         (sad, "normal", "use sad.random.normal"),
         (sad, "vmap", "it is not here: functions take leading axes"),
         (sad, "map_fn", "use sad.map"),
-        (sad, "hessian", "use sad.stack([sad.gradients("),
+        (sad, "batch_jacobian", "use sad.map(sad.jacrev(f), xs)"),
         (sad.nn, "functional", "use sad.nn"),
         (sad, "logsumexpp", "did you mean 'logsumexp'"),
         (sad.nn, "Linear", "use sad.nn.dense"),
