@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, NoReturn
@@ -58,7 +59,7 @@ class Graph(Recorder):
         # Of tensors that were searched the positions that were found, by value id.
         self.places: dict[int, tuple[int, ...]] = {}
         self._variables: set[int] = set()
-        self._calls: dict[str, int] = {}
+        self._calls: Counter[str] | None = None
         self._streams = Streams()
         self._signature_sites: dict[str, Site | None] = {}
         # How far the names of bodies are used up.
@@ -106,7 +107,12 @@ class Graph(Recorder):
             node = super().append(
                 definition, inputs, attributes, after=after, device=device, site=site
             )
-            made: Node = overridden(self, node, name)
+            made: Node | None = overridden(self, node, name)
+            if made is None:
+                made = node if name is None else node._replace(name=name)
+                self.nodes[-1] = made
+                if name is not None:
+                    self._names.setdefault(name, len(self.nodes) - 1)
             return made
 
     # ------------------------------------------------------------- names
@@ -276,7 +282,7 @@ class Graph(Recorder):
         """
         own = {
             "body_name": tracing.name, "_names": {}, "_suffixes": {}, "_constants": {},
-            "_scalars": {}, "places": {}, "_calls": {}, "_streams": Streams(within=True),
+            "_scalars": {}, "places": {}, "_calls": Counter(), "_streams": Streams(within=True),
             "tracing": tracing,
         }  # fmt: skip
         saved = {name: getattr(self, name) for name in own}
@@ -353,11 +359,10 @@ class Graph(Recorder):
 
     def next_path(self, name: str) -> int:
         """Numbers the calls of a body, so that each draws random numbers of its own."""
-        if name not in self._calls:
-            self._calls[name] = sum(
-                name in (node.attributes.get("function"), node.attributes.get("rule"))
-                for node in self.nodes
-            )
+        if self._calls is None:
+            # Once: what is built here is counted as it is.
+            called = (n.attributes.get("function", n.attributes.get("rule")) for n in self.nodes)
+            self._calls = Counter(str(body) for body in called if body is not None)
         self._calls[name] += 1
         return self._calls[name] - 1
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from staticad_schema.errors import UnknownNameError, UsageError
+from staticad_schema.attributes import identity
+from staticad_schema.errors import ShapeError, UnknownNameError, UsageError
+from staticad_schema.handle import Handle
 from staticad_schema.node import Node
-from staticad_schema.op import OPS, Constant
+from staticad_schema.op import OPS, Constant, Op
+from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
+from staticad_schema.types import INEXACT, TensorType
 
 from ..current import OVERRIDES
 from ..graph import Graph
 from ..within import require_function
-from .custom import appended_rule, rule_body
+from .custom import Known, appended_rule, rule_body
+from .fit import to_operand
 
 Rule = Callable[..., Any]
 
@@ -32,7 +38,12 @@ def override_gradients(rules: Mapping[str, Rule]) -> Iterator[None]:
     are several, as a rule of `custom_gradient` does, and is kept in files as that is.  Scopes nest:
     the innermost that names an op counts.  Nodes of derivatives are not overridden.
 
-    Raises UnknownNameError for what is no op, UsageError for an op that has no derivative.
+    Nodes that have nothing differentiable about them, as sums of integers, stay as they are.  What
+    a rule returns for an elementwise op may be as large as the result: it is summed over what was
+    broadcast.
+
+    Raises UnknownNameError for what is no op, and for a keyword that is no attribute of it;
+    UsageError for an op whose results are no functions of operands, or never floating.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -49,7 +60,7 @@ def override_gradients(rules: Mapping[str, Rule]) -> Iterator[None]:
                 "the rules are no mapping", expected="a dict from names of ops to rules",
                 found=f"{rules!r:.80}, a {type(rules).__name__}",
             )  # fmt: skip
-        own = {name: partial(_overridden, _checked(name, rule)) for name, rule in rules.items()}
+        own = {name: _Override(_checked(name), rule) for name, rule in rules.items()}
     token = OVERRIDES.set({**OVERRIDES.get(), **own})
     try:
         yield
@@ -57,41 +68,100 @@ def override_gradients(rules: Mapping[str, Rule]) -> Iterator[None]:
         OVERRIDES.reset(token)
 
 
-def _checked(name: Any, rule: Any) -> Rule:
+def _checked(name: Any) -> Op:
     definition = OPS.get(name) if isinstance(name, str) else None
     if definition is None:
-        near = get_close_matches(str(name), OPS, 1)
         raise UnknownNameError(
             "there is no such op", expected="the name of an op, as tensor.node.op tells it",
-            found=repr(name), hint=f"did you mean {near[0]!r}?" if near else None,
+            found=repr(name), hint=_near(str(name), OPS),
         )  # fmt: skip
-    if definition.effect != "pure" or definition.bodies or isinstance(definition.grad, Constant):
-        raise UsageError(
-            f"{name} has no gradient to override",
-            expected="an op that is a differentiable function of its operands",
-            found=f"{name}, which is none",
+    if definition.effect != "pure" or definition.bodies or not definition.inputs:
+        raise _without_gradient(definition)
+    return definition
+
+
+def _near(name: str, names: Iterable[str]) -> str | None:
+    near = get_close_matches(name, names, 1)
+    return f"did you mean {near[0]!r}?" if near else None
+
+
+def _without_gradient(definition: Op) -> UsageError:
+    return UsageError(
+        f"{definition.name} has no gradient to override",
+        expected="an op with floating results, that are a function of its operands",
+        found=f"{definition.name}, which is none",
+    )
+
+
+class _Override:
+    """A rule for the nodes of an op."""
+
+    def __init__(self, definition: Op, rule: Rule) -> None:
+        require_function(f"the rule of {definition.name!r}", rule)
+        self.definition, self.rule = definition, rule
+        parameters = inspect.signature(rule).parameters.values()
+        self.named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+        for name in self.named:
+            if name not in definition.parameters:
+                raise UnknownNameError(
+                    f"{definition.name} has no such attribute",
+                    asked=f"the rule of {definition.name!r}",
+                    expected=", ".join(definition.parameters) or "no keywords: there are none",
+                    found=name, hint=_near(name, definition.parameters),
+                )  # fmt: skip
+        # By graph, attributes and types.
+        self.known: WeakKeyDictionary[Graph, dict[Any, Known]] = WeakKeyDictionary()
+
+    def __call__(self, graph: Graph, node: Node, name: str | None) -> Node | None:
+        """The mark around a node whose op is overridden, in its place; None if it needs none."""
+        if not any(graph.types[v].kind in INEXACT for v in node.inputs):
+            return None
+        if not any(t.kind in INEXACT for t in node.types):
+            if isinstance(self.definition.grad, Constant):
+                raise _without_gradient(self.definition)
+            return None
+        attributes = {key: node.attributes[key] for key in self.named}
+        arguments = [graph.handle(v) for v in node.inputs]
+        results = [graph.handle(v) for v in node.outputs]
+
+        def build(xs: Any, ys: Any, gs: Any) -> Any:
+            one = len(results) == 1
+            first, flow = (ys[0], gs[0]) if one else (tuple(ys), tuple(gs))
+            return self.fitted(self.rule(*xs, first, flow, **attributes), xs)
+
+        key = (
+            identity(tuple(attributes.values()), sys.maxsize),
+            tuple(x.type for x in (*arguments, *results)),
         )
-    require_function(f"the rule of {name!r}", rule)
-    return rule  # type: ignore[no-any-return]
+        bodies = self.known.setdefault(graph, {})
+        known = bodies.get(key)
+        others: tuple[int, ...] = ()
+        asked = f"the rule of {node.op!r} in override_gradients"
+        with asking(asked):
+            if known is None or known.rule not in graph.functions:
+                known, others = rule_body(
+                    graph, asked, f"override/{node.op}", build, arguments, results, forward=False
+                )
+                if not others:
+                    bodies[key] = known
+            appended_rule(graph, known, arguments, others, results, forward=False, name=name)
+        return graph.nodes[-1]
+
+    def fitted(self, returned: Any, xs: Sequence[Any]) -> Any:
+        """What the rule returned, for an op that broadcasts: summed over what was broadcast."""
+        if not self.definition.elementwise:
+            return returned
+        if isinstance(returned, tuple | list):
+            pairs = zip(returned, xs, strict=False)
+            return (*(_fitted(g, x.type) for g, x in pairs), *returned[len(xs) :])
+        return _fitted(returned, xs[0].type) if len(xs) == 1 else returned
 
 
-def _overridden(rule: Rule, graph: Graph, node: Node, name: str | None) -> Node:
-    """The mark around a node whose op is overridden, in its place."""
-    named = [
-        p.name for p in inspect.signature(rule).parameters.values() if p.kind is p.KEYWORD_ONLY
-    ]
-    attributes = {key: node.attributes[key] for key in named if key in node.attributes}
-    arguments = [graph.handle(v) for v in node.inputs]
-    results = [graph.handle(v) for v in node.outputs]
-
-    def build(xs: Any, ys: Any, gs: Any) -> Any:
-        one = len(results) == 1
-        return rule(*xs, ys[0] if one else tuple(ys), gs[0] if one else tuple(gs), **attributes)
-
-    asked = f"the rule of {node.op!r} in override_gradients"
-    with asking(asked):
-        known, others = rule_body(
-            graph, asked, f"override/{node.op}", build, arguments, results, forward=False
-        )
-        appended_rule(graph, known, arguments, others, results, forward=False, name=name)
-    return graph.nodes[-1]
+def _fitted(g: Any, wanted: TensorType) -> Any:
+    if not isinstance(g, Handle) or g.type.dtype != wanted.dtype:
+        return g
+    try:
+        broadcast_shapes((g.type.shape, wanted.shape))
+    except ShapeError:
+        return g
+    return to_operand(g, wanted, "the override")
