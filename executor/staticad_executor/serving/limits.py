@@ -49,7 +49,7 @@ class Limits:
     @property
     def http_bytes(self) -> int:
         """Of a request's body: numbers in JSON take more room than their bytes."""
-        return min(4 * self.call_bytes, 1 << 30)
+        return min(4 * self.call_bytes, 1 << 28)
 
     def described(self) -> dict[str, int]:
         """The limits by name, as whole numbers."""

@@ -21,7 +21,7 @@ import grpc
 
 from staticad_schema.errors import ExecutionError, PlanError
 
-from ..address import UNIX, check_address, is_private, split
+from ..address import PROCESS, UNIX, check_address, is_private, split
 from ..inference.grpc_service import InferenceService
 from ..inference.inferring import Inference
 from ..inference.repository import Batching, Repository
@@ -191,8 +191,16 @@ def _tied(lifeline: int, server: Server) -> None:
 def _check(settings: Settings) -> None:
     if not settings.listen:
         raise PlanError("the server is to listen nowhere", asked="serve", expected="--listen")
-    for address in (*settings.listen, *([settings.http] if settings.http else [])):
+    web = [settings.http] if settings.http else []
+    for address in (*settings.listen, *web):
         check_address(address, "serve --listen")
+        if address == PROCESS or (address in web and address.startswith(UNIX)):
+            raise PlanError(
+                "a server cannot listen there",
+                asked="serve --http" if address in web else "serve --listen",
+                expected="HOST:PORT" + ("" if address in web else ", or unix:PATH"),
+                found=repr(address),
+            )
         if not (is_private(address) or settings.token or settings.client_ca):
             raise PlanError(
                 "anybody could run graphs on this machine",

@@ -40,6 +40,22 @@ def test_a_public_address_needs_callers_who_show_something(address: str) -> None
     assert "--token-file" in said
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--listen", "process"), ("--listen", "nowhere"), ("--listen", "host:99999"),
+        ("--listen", "127.0.0.1:0", "--http", "unix:/tmp/none"),
+        ("--listen", "127.0.0.1:0", "--http", "process"),
+        ("--listen", "127.0.0.1:0", "--http", "0.0.0.0:0"),
+    ],
+)  # fmt: skip
+def test_where_no_server_listens(arguments: tuple[str, ...]) -> None:
+    code, said = failing(*arguments)
+    assert code == 4
+    assert said.startswith("error: serve --")
+    assert "Traceback" not in said
+
+
 def test_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = tmp_path / "token"
     secret.write_text("open sesame\n")
