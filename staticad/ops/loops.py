@@ -18,7 +18,10 @@ from ..operands import Operand, graph_of, tensor
 from ..options import flag
 from ..trees import Tree, flattened, like, nested
 from ..within import entered, free_name, require_function, traced
+from .chunks import ONE, Many, chunk_size, over, recomputed, spans, steps_together, unrolled
+from .joining import concat
 from .ranges import arange
+from .shapes import reshape
 
 
 def while_loop(
@@ -98,6 +101,8 @@ def scan(
     length: Any = None,
     *,
     reverse: bool = False,
+    unroll: int | bool = 1,
+    recompute_every: int | None = None,
     name: str | None = None,
 ) -> tuple[Any, Any]:
     """fn applied along the first axis of xs: (carry, x) -> (carry, y), again and again.
@@ -109,6 +114,11 @@ def scan(
     Returns the last carry, and what fn gave beside it, stacked along a new first axis: the y of an
     element stands where the element did.  y may be None.  fn may use tensors and variables from
     outside, and draw random numbers, others each time; it writes no variables.
+
+    unroll: how many steps an iteration of the graph's loop does; True: all of a known length, in
+    no loop.  recompute_every: derivatives keep the carry of every so manieth step, and compute
+    those between again; the square root of the length needs the least memory.  Values are the same
+    bits with either; random numbers are others.
 
     Raises DTypeError and ShapeError where the carry changes its type or lengths differ; UsageError
     where it is nested in another way; GraphError for writes.
@@ -134,14 +144,18 @@ def scan(
                 )
             return result
 
-        return _scanned("scan", step, init, xs, length, reverse, name)
+        many = steps_together(unroll, recompute_every)
+        return _scanned("scan", step, init, xs, length, reverse, name, many)
 
 
-def map(fn: Callable[..., Any], xs: Any, /, *, name: str | None = None) -> Any:
+def map(
+    fn: Callable[..., Any], xs: Any, /, *, unroll: int | bool = 1, name: str | None = None
+) -> Any:
     """fn of each element along the first axis of xs, stacked along a new first axis.
 
     xs: a tensor, or tensors nested in tuples, lists and dicts, whose first axes have one size; fn
-    is given elements nested likewise.  It may use tensors and variables from outside.
+    is given elements nested likewise.  It may use tensors and variables from outside.  unroll: as
+    for `scan`.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -159,7 +173,8 @@ def map(fn: Callable[..., Any], xs: Any, /, *, name: str | None = None) -> Any:
                 raise UsageError("the function returns nothing", expected="tensors", found="None")
             return carry, y
 
-        _, stacked = _scanned("map", step, (), xs, None, False, name)
+        many = steps_together(unroll, None)
+        _, stacked = _scanned("map", step, (), xs, None, False, name, many)
         return stacked
 
 
@@ -169,11 +184,14 @@ def fori_loop(
     body_fn: Callable[..., Any],
     init: Any,
     *,
+    unroll: int | bool = 1,
+    recompute_every: int | None = None,
     name: str | None = None,
 ) -> Any:
     """The carry after body_fn(i, carry) has been applied for i from `lower` up to below `upper`.
 
-    lower, upper: integers, sizes, or integer scalars.  init: as for `scan`.
+    lower, upper: integers, sizes, or integer scalars.  init: as for `scan`.  unroll,
+    recompute_every: as for `scan`, where lower and upper are no tensors.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
@@ -183,6 +201,7 @@ def fori_loop(
     """
     with asking("fori_loop", name):
         require_function("body_fn", body_fn)
+        many = steps_together(unroll, recompute_every)
         values, _ = flattened(init)
         graph = graph_of("fori_loop", lower, upper, *values)
         with graph.lock:
@@ -192,9 +211,15 @@ def fori_loop(
                 last, _ = _scanned(
                     "fori_loop",
                     lambda carry, i: (body_fn(i, carry), None),
-                    init, numbers, None, False, name,
+                    init, numbers, None, False, name, many,
                 )  # fmt: skip
                 return last
+            if many != ONE:
+                raise UsageError(
+                    "a loop of a length that a run finds is neither unrolled nor recomputed",
+                    expected="lower and upper as ints or sizes",
+                    found=f"{lower!r:.80} and {upper!r:.80}",
+                )
             begin = tensor("fori_loop", lower, graph).astype("int64")
             end = tensor("fori_loop", upper, graph).astype("int64")
             _, last = while_loop(
@@ -239,7 +264,10 @@ def _scanned(
     length: Any,
     reverse: bool,
     name: str | None,
+    many: Many = ONE,
 ) -> tuple[Any, Any]:
+    if many != ONE:
+        return _in_chunks(asked, fn, init, xs, length, reverse, name, many)
     values, tree = flattened(init)
     elements, shape = ([], None) if xs is None else flattened(xs)
     graph = graph_of(asked, *values, *elements)
@@ -274,6 +302,57 @@ def _scanned(
     (kind,) = stacked
     ys = None if kind is None else nested(kind, outputs[count:])
     return nested(tree, outputs[:count]), ys
+
+
+def _in_chunks(
+    asked: str,
+    fn: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    length: Any,
+    reverse: bool,
+    name: str | None,
+    many: Many,
+) -> tuple[Any, Any]:
+    """A scan of which each iteration does several steps, and of the rest of the steps."""
+    values, tree = flattened(init)
+    elements, shape = ([], None) if xs is None else flattened(xs)
+    graph = graph_of(asked, *values, *elements)
+    wholes = [tensor(asked, value, graph) for value in elements]
+    steps = _length(asked, wholes, length)
+    carry = nested(tree, [tensor(asked, value, graph) for value in values])
+    size = chunk_size(many, steps)
+    if (size == 1 and many.recomputed is None) or (isinstance(steps, int) and not steps):
+        return _scanned(asked, fn, init, xs, length, reverse, name)
+    begin, end = spans(steps, size, reverse)
+
+    def part(first: Any, stop: Any) -> Any:
+        return None if shape is None else nested(shape, [whole[first:stop] for whole in wholes])
+
+    def chunk(state: Any, given: Any) -> tuple[Any, Any]:
+        if many.recomputed is None:
+            return unrolled(fn, state, given, size, reverse, asked)
+        within = Many(many.unrolled, None)
+        return recomputed(
+            lambda c, e: _scanned(asked, fn, c, e, size, reverse, None, within), state, given
+        )
+
+    with graph:
+        count = (end - begin) // size
+        whole = over(part(begin, end), lambda x: reshape(x, (count, size, *x.type.shape[1:])))
+        if isinstance(count, int) and count == 1:
+            once = over(whole, lambda x: x[0])
+            carry, found = chunk(carry, once)
+        else:
+            carry, found = _scanned(asked, chunk, carry, whole, count, reverse, name)
+            found = over(found, lambda y: reshape(y, (end - begin, *y.type.shape[2:])))
+        left = (end, steps) if not reverse else (0, begin)
+        if left[0] == left[1]:
+            return carry, found
+        rest = left[1] - left[0]
+        carry, more = _scanned(asked, fn, carry, part(*left), rest, reverse, name)
+        both = (more, found) if reverse else (found, more)
+        return carry, over(both[0], lambda a, b: concat([a, b]), both[1])
 
 
 def _length(asked: str, wholes: list[Any], length: Any) -> Any:
