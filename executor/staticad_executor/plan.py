@@ -315,7 +315,7 @@ class Plan:
         lines = list(self.notes)
         width = len(str(len(self.steps)))
         for number, step in enumerate(self.steps):
-            told = step.kind not in ("copy", "give", "wait")
+            told = step.nodes and step.kind not in ("copy", "give", "wait")
             last = f"  # {shown(self.node_name(step.nodes[-1]))}" if told else ""
             lines.append(
                 f"{number:>{width}} {step.kind} @{step.device} {self.step_name(step)}"

@@ -12,6 +12,7 @@ import pytest
 
 import staticad as sad
 from models import (
+    deq,
     gaussian_process,
     gpt,
     kalman,
@@ -67,6 +68,12 @@ CASES: dict[str, Case] = {
     ),
     "mlp": (
         lambda: mlp.build(sizes=(784, 16, 10)),
+        lambda: digits("images", "labels"),
+        "predict",
+        lambda: {"images": digits("images")["images"][0]},
+    ),
+    "deq": (
+        lambda: deq.build(width=6),
         lambda: digits("images", "labels"),
         "predict",
         lambda: {"images": digits("images")["images"][0]},

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from models import lenet, mlp, mnist, resnet20, softmax_regression
+from models import deq, lenet, mlp, mnist, resnet20, softmax_regression
 from models.training import accuracy, train
 
-MODELS = [softmax_regression, mlp, lenet]
+MODELS = [softmax_regression, mlp, lenet, deq]
 
 
 def test_split_is_fixed_and_equal_per_class() -> None:

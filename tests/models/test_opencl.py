@@ -15,6 +15,7 @@ import pytest
 
 import staticad as sad
 from models import (
+    deq,
     gaussian_process,
     gpt,
     kalman,
@@ -74,6 +75,7 @@ class Training(NamedTuple):
 MODELS = {
     "softmax_regression": Training(softmax_regression.build, lambda: digits("images", "labels")),
     "mlp": Training(mlp.build, lambda: digits("images", "labels")),
+    "deq": Training(lambda: deq.build(width=6), lambda: digits("images", "labels")),
     "lenet": Training(
         lambda: lenet.build(channels=(4, 6), units=16), lambda: digits("images", "labels")
     ),
