@@ -25,7 +25,7 @@ from staticad_schema.types import Array, array_type
 
 from .entering import Entering, Entry, entering
 from .failure import node_failure
-from .selection import UPDATES, Selection, ordered_writes, require_fed, select
+from .selection import MARKS, UPDATES, Selection, needed, ordered_writes, require_fed, select
 from .sizes import Sizes, find
 
 
@@ -142,7 +142,7 @@ class Activation:
 
     def read_by(self, index: int) -> tuple[int, ...]:
         """The values that a node looks at."""
-        inputs = self.graph.nodes[index].inputs
+        inputs = needed(self.graph.nodes[index])
         write = self.behind.get(index)
         return inputs if write is None else (*inputs, self.graph.nodes[write].start)
 
@@ -199,7 +199,7 @@ class _Run:
                 entered = self._advance(place) if ended is None else self._resume(place, ended)
             except Exception as error:
                 node = place.graph.nodes[place.index]
-                types = [array_type(place.values[v]) for v in node.inputs]
+                types = [array_type(place.values[v]) for v in needed(node)]
                 failure = node_failure(place.graph, place.index, error, types, place.within())
                 raise failure from (None if failure is error else error)
             ended = None
@@ -242,7 +242,7 @@ class _Run:
         index, values, uses = place.index, place.values, place.uses
         node = place.graph.nodes[index]
         if self.observe is not None:
-            inputs = tuple(values[v] for v in node.inputs)
+            inputs = tuple(values[v] for v in needed(node))
             self.observe(Observation(place.graph, index, inputs, outputs, place))
         for v, array in zip(node.outputs, outputs, strict=True):
             if v not in place.feeds and v in uses:
@@ -257,7 +257,9 @@ class _Run:
         if index in place.behind:
             return (place.values[graph.nodes[place.behind[index]].start],)
         node = graph.nodes[index]
-        inputs = tuple(place.values[v] for v in node.inputs)
+        inputs = tuple(place.values[v] for v in needed(node))
+        if node.op in MARKS:
+            return inputs
         name = node.attributes.get("variable", "")
         match node.op:
             case "variable" | "read_variable":
@@ -276,8 +278,7 @@ class _Run:
                 place.sizes.update(found)
                 return outputs
         attributes = self._attributes(place, node)
-        whole = self._resolved(attributes) if node.definition.bodies else attributes
-        out_types = node.definition.output_types(tuple(map(array_type, inputs)), whole)
+        out_types = node.definition.output_types(tuple(map(array_type, inputs)), attributes)
         if node.definition.numpy is None and node.definition.expand is not None:
             return self._expanded(place, node.definition, inputs, attributes)
         return evaluate(node.definition, inputs, attributes, out_types)

@@ -14,12 +14,23 @@ from staticad_schema.calls import COUNTLESS, MOST_NODES_OF_CALLS
 from staticad_schema.dims import Dim
 from staticad_schema.errors import PlanError
 from staticad_schema.graph import Function, Graph
+from staticad_schema.node import Node
 from staticad_schema.op import CALLERS, FINDERS
 from staticad_schema.run_time_sizes import Needs
 
 READS = ("variable", "read_variable")
 UPDATES = {"assign_add": "add", "assign_sub": "subtract"}
 """The writes that depend on the value before, and the ops by which they do."""
+
+MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule", "implicit"})
+"""Ops that hand on their last operands: what else they take is for derivatives."""
+
+
+def needed(node: Node) -> tuple[int, ...]:
+    """The values that a node is computed from."""
+    if node.op in MARKS:
+        return node.inputs[len(node.inputs) - len(node.types) :]
+    return node.inputs
 
 
 @dataclass(frozen=True)
@@ -90,7 +101,7 @@ def _needed(
     seen: set[int] = set(stack)
     while stack:
         node = nodes[stack.pop()]
-        for v in node.inputs:
+        for v in needed(node):
             if v not in fed:
                 p = producers[v]
                 if p not in seen:
@@ -223,7 +234,7 @@ def ordered_writes(graph: Graph, selection: Selection, fed: Collection[int]) -> 
     names = {nodes[i].attributes["variable"] for i in late}
     result: dict[int, int] = {}
     before = {
-        i: (*nodes[i].after, *[producers[v] for v in nodes[i].inputs if v not in fed])
+        i: (*nodes[i].after, *[producers[v] for v in needed(nodes[i]) if v not in fed])
         for i in selection.nodes
     }
     last = {p: i for i, earlier in before.items() for p in earlier}

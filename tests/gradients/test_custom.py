@@ -17,6 +17,7 @@ from staticad_schema.errors import (
     DTypeError,
     GradientError,
     GraphError,
+    PlanError,
     ShapeError,
     UnknownNameError,
     UsageError,
@@ -135,6 +136,35 @@ def test_a_rule_may_use_tensors_from_outside() -> None:
     found = run([dx, dscale], {x: [1.0, 2.0], scale: 5.0})
     np.testing.assert_array_equal(found[0], [30, 60])
     assert found[1] == 18
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["plan", "interpreter"])
+def test_values_do_not_wait_for_what_only_the_rule_reads(checked: bool) -> None:
+    """A model is used without what its training is fed, also where the result is cut off."""
+    inside: list[Any] = []
+
+    def function(a: Any) -> Any:
+        inside.append(a * 2.0)
+        return inside[-1] + 1.0
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        scale = sad.placeholder("float64", (), name="scale")
+        y = sad.custom_gradient(function)(lambda a, y, g: g * scale)(x)
+        z = sad.identity(y * 10.0)
+        scanned, _ = sad.scan(
+            lambda c, _: (sad.custom_gradient(sad.exp)(lambda a, y, g: g * scale)(c), None),
+            x, length=1,
+        )  # fmt: skip
+        (dx,) = sad.gradients(z, x)
+    with sad.Session(graph, device="numpy", check_numerics=checked) as session:
+        assert session.run(z, {x: 3.0}) == 70
+        assert session.run(z, {inside[0]: 4.0}) == 50
+        assert session.run(z, {y: 4.0}) == 40
+        assert session.run([z, dx], {x: 3.0, scale: 0.5}) == [70, 5]
+        assert session.run(scanned, {x: 0.0, scale: 0.5}) == 1
+        with pytest.raises(PlanError, match="not fed"):
+            session.run(dx, {x: 3.0})
 
 
 def test_a_function_may_not_hide_what_it_depends_on() -> None:

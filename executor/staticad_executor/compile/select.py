@@ -24,12 +24,9 @@ from staticad_schema.types import UINT32, UINT64, TensorType
 
 from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
-from ..selection import UPDATES, Selection, ordered_writes, require_fed
+from ..selection import MARKS, UPDATES, Selection, needed, ordered_writes, require_fed
 from ..selection import select as needed_nodes
 from .lowered import Lowered, lowered
-
-MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule", "implicit"})
-"""Ops that hand on their operands from a position on."""
 
 
 def select(
@@ -140,10 +137,11 @@ class _Flow:
             if effect == "reads":
                 self.read(frame, index, node, late if outer else {})
                 continue
+            wanted = needed(node)
             try:
-                inputs = tuple([values[v] for v in node.inputs])
+                inputs = tuple([values[v] for v in wanted])
             except KeyError:
-                inputs = tuple([values[v] if v in values else self.value(v) for v in node.inputs])
+                inputs = tuple([values[v] if v in values else self.value(v) for v in wanted])
             if effect == "writes":
                 self.write(frame, index, node, inputs[0])
                 continue
@@ -189,8 +187,7 @@ class _Flow:
 
     def mark(self, frame: _Frame, index: int, node: Node, inputs: tuple[int, ...]) -> None:
         """A mark is what it marks: it has done its work when derivatives are there."""
-        marked = inputs[len(inputs) - len(node.types) :]
-        for value, made in zip(node.outputs, marked, strict=True):
+        for value, made in zip(node.outputs, inputs, strict=True):
             if frame.call is not None or value not in self.feeds:
                 frame.values[value] = made
         if self.involved:
