@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .address import Target
+from staticad_schema.errors import PlanError
+
+from .address import PROCESS, Target
 from .options import missing_package
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ def connect(address: str | Target, token: str | None = None) -> Connection:
     """
     # A wrong address is told before gRPC is imported.
     target = Target.of(address)
+    if target.address == PROCESS:
+        raise PlanError(
+            "a private process is a session's, and nobody else's",
+            asked="connect",
+            expected="the address of a server",
+            found=repr(PROCESS),
+            hint=f"use Session(graph, target={PROCESS!r})",
+        )
     try:
         from .serving.connection import Connection
     except ModuleNotFoundError as error:

@@ -121,6 +121,23 @@ def test_names_that_sessions_cannot_have(name: str) -> None:
         Target("process", session=name)
 
 
+def test_a_private_process_is_no_server() -> None:
+    with pytest.raises(sad.PlanError, match=r"Session\(graph, target='process'\)"):
+        connect("process")
+
+
+def test_a_client_may_leave_without_a_word(unix_server: Server) -> None:
+    code = (
+        "import sys; from tests.executor.serving.graphs import trainer; import staticad as sad; "
+        "session = sad.Session(trainer(), target=sys.argv[1]); print(session.run('count'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, unix_server.address], env=ENVIRONMENT, cwd=ROOT,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
+
+
 def test_nobody_there(tmp_path: Path) -> None:
     for address in (f"unix:{tmp_path}/none", "127.0.0.1:1"):
         with pytest.raises(sad.ConnectionLostError, match="cannot be reached"):
