@@ -15,6 +15,7 @@ from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 
+from .cone import is_inexact, passes
 from .derived import appended
 from .fit import broadcast, filled
 from .walks import Pull
@@ -56,6 +57,7 @@ class _Ruled:
         first = len(graph.nodes)
         function: Any = graph.function(self.node.attributes["rule"])
         made = inline(graph, self._operands(places), function, self.node.attributes["path"])
+        self._require_slopes(first, places, made)
         cotangents: dict[int, Any] = {}
         for k, out in zip(self.given, made, strict=True):
             if k in arriving:
@@ -71,17 +73,35 @@ class _Ruled:
         known = [*self.arguments, *self.node.outputs]
         return [*map(handle, known), *flows, *map(handle, self.others)]
 
-    def _require_linear(self, first: int, places: Sequence[Any], found: Sequence[Any]) -> None:
-        graph = self.graph
-        depends = {u.id for u in places}
+    def _require_slopes(self, first: int, places: Sequence[Any], made: Sequence[Any]) -> None:
+        """Raises GradientError where what flows comes through an op without a slope, as a sign."""
+        graph, moved = self.graph, {u.id for u in places}
+        cut: set[int] = set()
         for node in graph.nodes[first:]:
+            through = [k for k, v in enumerate(node.inputs) if v in moved]
+            if node.definition.effect == "io":
+                # What prints or checks is its last operand.
+                through = [k for k in through if k == len(node.inputs) - 1]
+            if through:
+                moved.update(node.outputs)
+                slopes = all(_has_slope(graph, node, k, cut) for k in through)
+                cut.update(v for v in node.outputs if not (slopes and is_inexact(graph, v)))
+        if not cut.isdisjoint(x.id for x in made):
+            raise self._not_linear()
+
+    def _require_linear(self, first: int, places: Sequence[Any], found: Sequence[Any]) -> None:
+        """Raises GradientError where the transpose depends on what flows."""
+        depends = {u.id for u in places}
+        for node in self.graph.nodes[first:]:
             if not depends.isdisjoint(node.inputs):
                 depends.update(node.outputs)
-        if depends.isdisjoint(x.id for x in found):
-            return
-        node = self.node
+        if not depends.isdisjoint(x.id for x in found):
+            raise self._not_linear()
+
+    def _not_linear(self) -> GradientError:
+        graph, node = self.graph, self.node
         own, other = ("tangent", "gradients") if self.forward else ("cotangent", "jvp")
-        raise GradientError(
+        return GradientError(
             f"a rule is not linear in the {own}, so that it has no transpose for {other}",
             asked=f"{other} of {graph.value_name(node.start)!r}",
             expected=f"a rule that multiplies the {own} by what does not depend on it",
@@ -89,6 +109,15 @@ class _Ruled:
             site=graph.site(graph.current_site()),
             forward_site=graph.site(node.site),
         )
+
+
+def _has_slope(graph: Graph, node: Node, operand: int, cut: set[int]) -> bool:
+    """Whether a node's results have a derivative for the operand of that position, not 0 by rule,
+    as far as its operand has one, which none of `cut` has."""
+    value = node.inputs[operand]
+    # Signs of complex numbers turn.
+    step = node.op == "sign" and graph.types[value].kind != "complex"
+    return value not in cut and not step and passes(node.definition, operand)
 
 
 def ruled_cotangents(

@@ -230,6 +230,44 @@ def test_a_rule_that_is_not_linear_has_one_direction_only() -> None:
     assert run([dx, t], {x: 0.0}) == [1.0, 9.0]
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda x, y, g: sad.sign(g),
+        lambda x, y, g: g + 0.1 * sad.sign(g),
+        lambda x, y, g: sad.round(g * 8.0) / 8.0,
+        lambda x, y, g: sad.where(g > 0, 1.0, x),
+        lambda x, y, g: g.astype("int32").astype("float64"),
+        lambda x, y, g: sad.stop_gradient(g),
+    ],
+)
+def test_steps_of_what_flows_are_not_linear_either(rule: Any) -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        y = sad.custom_gradient(lambda x: x * 1.0)(rule)(x)
+        sad.gradients(y, x)
+        with pytest.raises(GradientError, match="not linear in the cotangent"):
+            sad.jvp(y, x)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda x, y, g: sad.where(x > 0, g, 0.0) * 2.0,
+        lambda x, y, g: sad.assert_(sad.isfinite(g), "not finite", g) + g,  # noqa: PT009
+        lambda x, y, g: sad.zeros_like(g) + 2.0 * g,
+        lambda x, y, g: (g.astype("float32") * 2.0).astype("float64"),
+        lambda x, y, g: sad.real(sad.sign(x * 1j) * g * -2j),
+    ],
+)
+def test_what_is_linear_is_known_as_such(rule: Any) -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        y = sad.custom_gradient(lambda x: x * 1.0)(rule)(x)
+        derivatives = [*sad.gradients(y, x), *sad.jvp(y, x)]
+    assert run(derivatives, {x: 3.0}) == [2.0, 2.0]
+
+
 def test_complex_arguments() -> None:
     """The tangent of x * c is t * c, its cotangent g * conj(c)."""
     c = 2.0 + 1.0j
