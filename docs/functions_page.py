@@ -47,7 +47,7 @@ SECTIONS = {
     "Sorting": ("staticad.ops.sorting",),
     "Found by each run": ("staticad.ops.finding", "staticad.ops.sets"),
     "Derivatives": ("staticad.gradients", "staticad.transforms"),
-    "Choices and loops": ("staticad.ops.branches", "staticad.ops.loops"),
+    "Choices, loops, calls": ("staticad.ops.branches", "staticad.ops.loops", "staticad.ops.calls"),
     "Order and effects": ("staticad.ops.control",),
     "Sizes, effects": ("staticad_schema.dims", "staticad.dimensions", "staticad_schema.handle"),
     "Errors": ("staticad_schema.errors", "staticad.recorder", "staticad.numbers"),

@@ -91,6 +91,7 @@ from .ops.arithmetic import (
     squared_difference,
 )
 from .ops.branches import cond, switch
+from .ops.calls import function
 from .ops.comparison import allclose, isclose, isneginf, isposinf
 from .ops.complex_numbers import complex, polar, view_as_complex, view_as_real
 from .ops.contractions import dot, inner, kron, matmul, outer, tensordot, trace
@@ -271,7 +272,7 @@ __all__ = [
     "grad", "value_and_grad", "jacfwd", "jacrev",
     "fixed_point", "root", "minimize",
     # order and effects
-    "cond", "switch", "while_loop", "scan", "map", "fori_loop",
+    "cond", "switch", "while_loop", "scan", "map", "fori_loop", "function",
     "after", "group", "identity", "stop_gradient", "assert_", "print_",
     # creation
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",

@@ -169,7 +169,7 @@ EQUIVALENTS = {
     "zero_grad": "nothing: gradients are values of a run, and are not kept",
     "state_dict": "session.save(path), or session.variables", "load_state_dict": "session.restore",
     "compile": "session.callable(fetches, feeds)",
-    **dict.fromkeys(("jit", "function"), "session.callable(fetches, feeds)"),
+    "jit": "sad.function, or session.callable(fetches, feeds)",
     **dict.fromkeys(("optim", "train"), "sad.optimizers"),
     **dict.fromkeys(("name_scope", "variable_scope"), "sad.scope"),
     **dict.fromkeys(("get_variable", "Parameter"), "sad.variable"),
