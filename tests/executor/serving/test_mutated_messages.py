@@ -163,7 +163,8 @@ def test_fields_of_any_value(
     elif what == "names":
         request.read.names.extend(data.draw(st.lists(st.text(max_size=5), max_size=3)))
     elif what == "sizes":
-        request.look.what = data.draw(st.sampled_from(pb.Look.What.values()))
+        seen = data.draw(st.sampled_from(pb.Look.What.keys()))
+        request.look.MergeFrom(pb.Look(what=seen))
         request.look.sizes["n"] = data.draw(ids)
         request.look.repeat = data.draw(st.integers(0, 3))
     elif what == "region":
