@@ -44,6 +44,14 @@ def passes(definition: Op, operand: int) -> bool:
     return True
 
 
+def lets_through(node: Node, operand: int) -> bool:
+    """Whether a node's derivative for the operand of that position is not zero by rule, be it the
+    op's or the user's."""
+    if node.op == "custom_rule" and not node.attributes["forward"]:
+        return operand in node.attributes["given"]
+    return passes(OPS[node.op], operand)
+
+
 def no_derivative(graph: Graph, node: Node, why: str, asked: str) -> GradientError:
     """The error for a path through an op without a derivative."""
     return GradientError(
@@ -111,10 +119,4 @@ def cone(
 
 
 def _carries(graph: Graph, node: Node, active: set[int], leaves: Leaves) -> bool:
-    definition: Op | None = None
-    for k, i in enumerate(leaves(graph, node)):
-        if i in active:
-            definition = definition or OPS[node.op]
-            if passes(definition, k):
-                return True
-    return False
+    return any(i in active and lets_through(node, k) for k, i in enumerate(leaves(graph, node)))

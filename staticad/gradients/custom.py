@@ -25,19 +25,24 @@ from .derived import variables_read
 
 Function = Callable[..., Any]
 
+NUMBERS = (bool, int, float, complex)
+
 
 def custom_gradient(function: Function, /) -> Callable[[Function], Function]:
     """A function with a gradient of one's own: custom_gradient(f)(rule) does what f does.
 
-    f: from tensors, also nested in tuples, lists and dicts, to tensors, nested likewise.  Keyword
-    arguments are Python values, handed to f and to the rule.  What f is differentiable in are its
-    arguments: it may not use other floating tensors from outside but constants.
+    f: from tensors, also nested in tuples, lists and dicts, to tensors, nested likewise.  Numbers
+    beside tensors stay numbers; keyword arguments are Python values, handed to f and to the rule.
+    What f is differentiable in are its arguments: it may not use other floating tensors from
+    outside but constants.
 
     rule: takes the arguments of f, its result, and the cotangent of that, nested as the result is
     (None for integers); returns a cotangent for each argument, of its type and nested as it is, in
-    a tuple if there are several.  None is no cotangent.  It may use tensors from outside.
+    a tuple if there are several.  None is no cotangent, and what it gives for a number is dropped.
+    It may use tensors from outside, but not the function that it is the rule of: it has the result.
 
-    The rule is a body of the graph's table of functions: a file holds it, whoever loads the file
+    The rule is traced once for each kind of arguments that a graph has for it, to a body of the
+    graph's table of functions: a file holds it, whoever loads the file
     differentiates by it, and it is differentiated itself for higher orders.  Forward mode takes its
     transpose, which is there if the rule is linear in the cotangent.
 
@@ -86,13 +91,22 @@ class Known(NamedTuple):
     given: tuple[int, ...]
 
 
+# Stands for a rule while it is traced.
+BEING_TRACED = Known(FunctionRef(""), ())
+
+
 def _with_rule(asked: str, function: Function, forward: bool) -> Callable[[Function], Function]:
     with asking(asked):
         require_function("the function", function)
 
     def with_rule(rule: Function, /) -> Function:
         with asking(asked):
-            require_function("the rule", rule)
+            if not callable(rule):
+                raise UsageError(
+                    "the rule is no function",
+                    expected=f"{asked}(function)(rule), which is called with tensors",
+                    found=f"{rule!r:.80}, a {type(rule).__name__}",
+                )
         known: WeakKeyDictionary[Graph, dict[Any, Known]] = WeakKeyDictionary()
 
         @functools.wraps(function)
@@ -113,9 +127,13 @@ class _Call:
     ) -> None:  # fmt: skip
         self.asked, self.rule, self.forward, self.kwargs = asked, rule, forward, kwargs
         with asking(asked):
-            values, self.tree = flattened(args)
-            self.graph = graph_of(asked, *values)
-            self.arguments = [tensor(asked, value, self.graph) for value in values]
+            self.values, self.tree = flattened(args)
+            self.graph = graph_of(asked, *self.values)
+            numbers = {k: v for k, v in enumerate(self.values) if type(v) in NUMBERS}
+            # Of numbers alone a result is wanted as well.
+            self.numbers = numbers if len(numbers) < len(self.values) else {}
+            self.places = [k for k in range(len(self.values)) if k not in self.numbers]
+            self.arguments = [tensor(asked, self.values[k], self.graph) for k in self.places]
             if not self.arguments:
                 raise UsageError(
                     "a function without arguments has no derivative",
@@ -128,12 +146,19 @@ class _Call:
         with graph.lock:
             first = len(graph.nodes)
             with graph:
-                returned = function(*nested(self.tree, self.arguments), **self.kwargs)
+                returned = function(*self._nested(self.arguments), **self.kwargs)
             with asking(self.asked):
                 results, shape = self._results(returned)
                 _check_closed(graph, self.asked, first, self.arguments, results)
                 outputs = self._node(results, shape, known.setdefault(graph, {}))
         return nested(shape, outputs)
+
+    def _nested(self, xs: Sequence[Any], number: Callable[[Any], Any] = lambda v: v) -> Any:
+        """Values in the places of the arguments, with the numbers among them."""
+        whole = [number(value) for value in self.values]
+        for k, x in zip(self.places, xs, strict=True):
+            whole[k] = x
+        return nested(self.tree, whole)
 
     def _results(self, returned: Any) -> tuple[list[Any], Tree]:
         values, shape = flattened(returned)
@@ -148,11 +173,24 @@ class _Call:
     def _node(self, results: list[Any], shape: Tree, known: dict[Any, Known]) -> list[Any]:
         graph = self.graph
         types = [x.type for x in (*self.arguments, *results)]
-        key = None if self.kwargs else (self.tree, shape, tuple(types))
+        numbers = tuple((k, type(v), repr(v)) for k, v in self.numbers.items())
+        key = None if self.kwargs else (self.tree, shape, tuple(types), numbers)
         found = known.get(key) if key is not None else None
         others: tuple[int, ...] = ()
+        if found is BEING_TRACED:
+            raise UsageError(
+                "a rule calls the function that it is the rule of, itself or by another's rule",
+                expected="a rule that uses the result, which it is given behind the arguments, or "
+                "functions without such a rule",
+                found=", ".join(x.describe() for x in self.arguments),
+            )
         if found is None or found.rule not in graph.functions:
-            found, others = self._traced(results, shape)
+            if key is not None:
+                known[key] = BEING_TRACED
+            try:
+                found, others = self._traced(results, shape)
+            finally:
+                known.pop(key, None)
             if key is not None and not others:
                 known[key] = found
         return appended_rule(graph, found, self.arguments, others, results, self.forward, None)
@@ -161,14 +199,12 @@ class _Call:
         """The rule as a body, and what it reads from outside."""
 
         def build(xs: Sequence[Any], ys: Sequence[Any], flows: Sequence[Any]) -> Any:
-            return self.rule(
-                *nested(self.tree, xs), nested(shape, ys),
-                nested(self.tree if self.forward else shape, flows), **self.kwargs,
-            )  # fmt: skip
+            moving = self._nested(flows, lambda v: None) if self.forward else nested(shape, flows)
+            return self.rule(*self._nested(xs), nested(shape, ys), moving, **self.kwargs)
 
         return rule_body(
             self.graph, self.asked, self.asked, build, self.arguments, results, self.forward,
-            shape if self.forward else self.tree,
+            shape if self.forward else self.tree, None if self.forward else self.places,
         )  # fmt: skip
 
 
@@ -181,12 +217,13 @@ def rule_body(
     results: Sequence[Any],
     forward: bool,
     tree: Tree | None = None,
+    places: Sequence[int] | None = None,
 ) -> tuple[Known, tuple[int, ...]]:
     """A rule as a body, and the values that it reads beside its operands.
 
     build(arguments, results, flows) is what the rule returns: a derivative, or None, for each
     argument, or each result if it goes forward.  tree: how they are nested, by default side by
-    side.
+    side; places: where in it they are, by default all there is.
     """
     first, count = len(arguments), len(arguments) + len(results)
     through, wanted = (arguments, results) if forward else (results, arguments)
@@ -200,7 +237,8 @@ def rule_body(
             flows[k] = flow
         returned = build(parameters[:first], parameters[first:count], flows)
         goal = Tree(tuple, (), (VALUE,) * len(wanted)) if tree is None else tree
-        entries = _entries(goal, returned, len(wanted), forward)
+        entries = _entries(goal, returned, forward)
+        entries = entries if places is None else [entries[k] for k in places]
         made = []
         for k, (entry, x) in enumerate(zip(entries, wanted, strict=True)):
             if entry is not None:
@@ -232,13 +270,13 @@ def appended_rule(
     return [graph.handle(v) for v in node.outputs]
 
 
-def _entries(tree: Tree, returned: Any, count: int, whole: bool) -> list[Any]:
+def _entries(tree: Tree, returned: Any, whole: bool) -> list[Any]:
     """What a rule returned, one derivative or None for each value of the tree.
 
     whole: the tree is that of a result; else that of arguments, of which one may stand alone.
     """
     if returned is None:
-        return [None] * count
+        return [None] * _size(tree)
     if whole:
         return like(tree, _filled(tree, returned), "what the rule returns")
     parts = tree.parts

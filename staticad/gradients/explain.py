@@ -16,7 +16,7 @@ from staticad_schema.types import KINDS
 
 from . import arguments
 from .calls import dependencies
-from .cone import ancestors, cone, is_inexact, passes
+from .cone import ancestors, cone, is_inexact, lets_through, passes
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def explain_gradient(y: Any, x: Any) -> Explanation:
                 y.id,
                 x.id,
                 lambda node, k: (
-                    dependencies(graph, node)[k] in part.active and passes(OPS[node.op], k)
+                    dependencies(graph, node)[k] in part.active and lets_through(node, k)
                 ),
             )
             refusing = _undefined_on(graph, path)
@@ -164,6 +164,8 @@ def _cut(graph: Graph, node: Node, active: frozenset[int]) -> str:
     named = _named(graph, node)
     if node.op == "stop_gradient":
         return named
+    if node.op == "custom_rule":
+        return f"{named}, whose rule {node.attributes['rule']!r} gives no derivative for it"
     grad = definition.grad
     if isinstance(grad, PerOperand):
         stopped = [

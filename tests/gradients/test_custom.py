@@ -19,7 +19,6 @@ from staticad_schema.errors import (
     GraphError,
     PlanError,
     ShapeError,
-    UnknownNameError,
     UsageError,
 )
 
@@ -125,6 +124,65 @@ def test_integers_have_no_cotangent() -> None:
             rule(k)
 
 
+def test_numbers_stay_numbers() -> None:
+    """In float64 a tenth is what it is in Python; the rule is traced for each of them."""
+    seen = []
+
+    @sad.custom_gradient(lambda x, factor, flag: x * factor if flag else x)
+    def scaled(x: Any, factor: Any, flag: Any, y: Any, g: Any) -> Any:
+        seen.append((factor, flag))
+        return g * factor * 10.0, "dropped", None
+
+    @sad.custom_jvp(lambda factor, x: x * factor)
+    def pushed(factor: Any, x: Any, y: Any, tangents: Any) -> Any:
+        assert tangents[0] is None
+        return tangents[1] * factor * 10.0
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        made = [scaled(x, 0.1, True), scaled(x, 0.1, True), scaled(x, 0.25, False)]
+        made += [pushed(0.1, x), softplus(0.0)]
+        slopes = [sad.gradients(y, x)[0] for y in made[:4]]
+    assert seen == [(0.1, True), (0.25, False)]
+    assert len(graph.functions) == 4
+    found = run([*made, *slopes], {x: 3.0})
+    assert found[:4] == [3.0 * 0.1, 3.0 * 0.1, 3.0, 3.0 * 0.1]
+    assert found[4] == np.log(np.float32(2.0))
+    assert found[5:] == [1.0, 1.0, 2.5, 1.0]
+
+
+def test_a_rule_may_not_call_what_it_is_the_rule_of() -> None:
+    itself: Any = sad.custom_gradient(sad.exp)(lambda x, y, g: g * itself(x))
+    sine: Any = sad.custom_gradient(sad.sin)(lambda x, y, g: g * cosine(x))
+    cosine: Any = sad.custom_gradient(sad.cos)(lambda x, y, g: -g * sine(x))
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        for function in (itself, sine, cosine):
+            with pytest.raises(UsageError, match="that it is the rule of") as error:
+                function(x)
+            assert "test_custom.py" in str(error.value)
+        assert not graph.functions
+        powers: Any = sad.custom_gradient(lambda x, *, n: x**n)(
+            lambda x, y, g, *, n: g * n * (powers(x, n=n - 1) if n > 1 else 1.0)
+        )
+        orders = [powers(x, n=3)]
+        for _ in range(3):
+            orders += sad.gradients(orders[-1], x)
+    assert run(orders, {x: 2.0}) == [8, 12, 12, 6]
+
+
+def test_what_has_no_cotangent_is_explained() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        w = sad.placeholder("float64", (), name="w")
+        y = sad.custom_gradient(lambda x, w: x * w)(lambda x, w, y, g: (g * w, None))(x, w)
+        assert sad.explain_gradient(y, x).connected
+        reason = sad.explain_gradient(y, w).reason
+        assert "custom_gradient/rule' gives no derivative for it" in reason
+        with pytest.raises(GradientError, match="gives no derivative for it"):
+            sad.gradients(y, w)
+
+
 def test_a_rule_may_use_tensors_from_outside() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", ("n",), name="x")
@@ -214,6 +272,11 @@ def test_what_is_no_function_is_refused() -> None:
             sad.custom_gradient(lambda: sad.constant(1.0))(lambda y, g: ())()
         with pytest.raises(UsageError, match="returns no tensors"):
             sad.custom_gradient(lambda x: None)(lambda x, y, g: g)(1.0)
+    with (
+        sad.Graph(),
+        pytest.raises(UsageError, match=r"no function[\s\S]*custom_gradient\(function\)\(rule\)"),
+    ):
+        sad.custom_gradient(sad.exp)(sad.placeholder("float32", ()))  # type: ignore[arg-type]
 
 
 def test_a_rule_that_is_not_linear_has_one_direction_only() -> None:
@@ -370,69 +433,3 @@ def test_a_file_holds_the_rule(tmp_path: Path) -> None:
         env={"PYTHONPATH": ":".join(p for p in sys.path if p)},
     )  # fmt: skip
     assert done.stdout.strip() == b"".join(np.asarray(v).tobytes() for v in expected).hex()
-
-
-# ------------------------------------------------------------------ overrides
-
-
-def guided(x: Any, y: Any, g: Any) -> Any:
-    return sad.nn.relu(g) * (x > 0)
-
-
-def test_ops_in_a_scope_have_other_gradients() -> None:
-    with sad.Graph() as graph:
-        x = sad.placeholder("float32", (3,), name="x")
-        with sad.override_gradients({"relu": guided}):
-            y = sad.nn.relu(x, name="y")
-            with sad.override_gradients({"relu": lambda x, y, g: g * 10.0}):
-                inner = sad.nn.relu(x)
-        plain = sad.nn.relu(x)
-        seeds = [np.array([1, -1, 1], np.float32)]
-        found = [sad.gradients(v, x, seeds)[0] for v in (y, graph["y"], inner, plain)]
-    values = run([y, *found], {x: [1.0, 2.0, -3.0]})
-    np.testing.assert_array_equal(values[0], [1, 2, 0])
-    for value, expected in zip(
-        values[1:], ([1, 0, 0], [1, 0, 0], [10, -10, 10], [1, -1, 0]), strict=True
-    ):
-        np.testing.assert_array_equal(value, expected)
-
-
-def test_an_override_is_told_attributes_that_it_names() -> None:
-    def rule(x: Any, out: Any, g: Any, *, axis: Any) -> Any:
-        return sad.zeros(x.shape) + 7.0 + axis[0]
-
-    with sad.Graph():
-        x = sad.placeholder("float32", (2, 3), name="x")
-        rules: dict[str, Any] = {"sum": rule, "matmul": lambda a, b, y, g: (None, b * 2.0)}
-        with sad.override_gradients(rules):
-            total = sad.sum(x, axis=1)
-            b = sad.placeholder("float32", (3, 1), name="b")
-            product = x @ b
-            # What derivatives are made of is not overridden.
-            (dx,) = sad.gradients(total, x)
-            (db,) = sad.gradients(product, b)
-            (none,) = sad.gradients(product, x, unconnected="zero")
-    found = run([dx, db, none], {x: np.ones((2, 3)), b: np.ones((3, 1))})
-    np.testing.assert_array_equal(found[0], np.full((2, 3), 8.0))
-    np.testing.assert_array_equal(found[1], np.full((3, 1), 2.0))
-    np.testing.assert_array_equal(found[2], np.zeros((2, 3)))
-
-
-def test_what_cannot_be_overridden() -> None:
-    rule = lambda x, y, g: g  # noqa: E731
-    with (
-        pytest.raises(UnknownNameError, match="no such op") as error,
-        sad.override_gradients({"rleu": rule}),
-    ):
-        pass
-    assert "relu" in str(error.value)
-    for name in ("constant", "placeholder", "scan", "assign"):
-        with (
-            pytest.raises(UsageError, match="no gradient to override"),
-            sad.override_gradients({name: rule}),
-        ):
-            pass
-    with pytest.raises(UsageError, match="no mapping"), sad.override_gradients([rule]):  # type: ignore[arg-type]
-        pass
-    with pytest.raises(UsageError, match="no function"), sad.override_gradients({"relu": 3}):  # type: ignore[dict-item]
-        pass

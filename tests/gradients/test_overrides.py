@@ -18,6 +18,69 @@ def run(fetches: Any, feeds: Any = None) -> Any:
         return session.run(fetches, feeds or {})
 
 
+def guided(x: Any, y: Any, g: Any) -> Any:
+    return sad.nn.relu(g) * (x > 0)
+
+
+def test_ops_in_a_scope_have_other_gradients() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (3,), name="x")
+        with sad.override_gradients({"relu": guided}):
+            y = sad.nn.relu(x, name="y")
+            with sad.override_gradients({"relu": lambda x, y, g: g * 10.0}):
+                inner = sad.nn.relu(x)
+        plain = sad.nn.relu(x)
+        seeds = [np.array([1, -1, 1], np.float32)]
+        found = [sad.gradients(v, x, seeds)[0] for v in (y, graph["y"], inner, plain)]
+    values = run([y, *found], {x: [1.0, 2.0, -3.0]})
+    np.testing.assert_array_equal(values[0], [1, 2, 0])
+    for value, expected in zip(
+        values[1:], ([1, 0, 0], [1, 0, 0], [10, -10, 10], [1, -1, 0]), strict=True
+    ):
+        np.testing.assert_array_equal(value, expected)
+
+
+def test_an_override_is_told_attributes_that_it_names() -> None:
+    def rule(x: Any, out: Any, g: Any, *, axis: Any) -> Any:
+        return sad.zeros(x.shape) + 7.0 + axis[0]
+
+    with sad.Graph():
+        x = sad.placeholder("float32", (2, 3), name="x")
+        rules: dict[str, Any] = {"sum": rule, "matmul": lambda a, b, y, g: (None, b * 2.0)}
+        with sad.override_gradients(rules):
+            total = sad.sum(x, axis=1)
+            b = sad.placeholder("float32", (3, 1), name="b")
+            product = x @ b
+            # What derivatives are made of is not overridden.
+            (dx,) = sad.gradients(total, x)
+            (db,) = sad.gradients(product, b)
+            (none,) = sad.gradients(product, x, unconnected="zero")
+    found = run([dx, db, none], {x: np.ones((2, 3)), b: np.ones((3, 1))})
+    np.testing.assert_array_equal(found[0], np.full((2, 3), 8.0))
+    np.testing.assert_array_equal(found[1], np.full((3, 1), 2.0))
+    np.testing.assert_array_equal(found[2], np.zeros((2, 3)))
+
+
+def test_what_cannot_be_overridden() -> None:
+    rule = lambda x, y, g: g  # noqa: E731
+    with (
+        pytest.raises(UnknownNameError, match="no such op") as error,
+        sad.override_gradients({"rleu": rule}),
+    ):
+        pass
+    assert "relu" in str(error.value)
+    for name in ("constant", "placeholder", "scan", "assign"):
+        with (
+            pytest.raises(UsageError, match="no gradient to override"),
+            sad.override_gradients({name: rule}),
+        ):
+            pass
+    with pytest.raises(UsageError, match="no mapping"), sad.override_gradients([rule]):  # type: ignore[arg-type]
+        pass
+    with pytest.raises(UsageError, match="no function"), sad.override_gradients({"relu": 3}):  # type: ignore[dict-item]
+        pass
+
+
 def straight_through(x: Any, y: Any, g: Any) -> Any:
     return g
 
