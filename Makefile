@@ -73,6 +73,7 @@ golden: .venv/.installed ## rewrite the text goldens from what the code does now
 bench: .venv/.installed ## sizes of the workloads' graphs; their times beside the installed peers (PEERS_HOME)
 	$(BIN)/python benchmarks/graph_size.py
 	$(BIN)/python benchmarks/memory_growth.py
+	$(BIN)/python benchmarks/loops.py
 	$(BIN)/python benchmarks/serving.py
 	$(BIN)/python benchmarks/run.py --table
 

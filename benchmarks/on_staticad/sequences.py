@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import staticad as sad
@@ -13,19 +14,43 @@ from .running import Built, Grown, Params, infer, train
 def lstm_train(w: Workload) -> Built:
     """An LSTM, step after step."""
 
-    def loss(_w: Workload, p: Params, batch: Params, _grown: list[Grown]) -> Any:
-        letters = batch["x"]
-        hidden = w.config["hidden"]
-        products = sad.take(p["emb"], letters, axis=0) @ p["Wx"] + p["b"]
-        h = c = sad.zeros((letters.shape[0], hidden))
-        outputs = []
+    def outputs(cell: Cell, begin: Any, products: Any) -> Any:
+        state, found = (begin, begin), []
         for product in sad.unstack(products, axis=1):
-            z = product + h @ p["Wh"]
-            i, f, g, o = sad.split(z, 4, axis=1)
+            state, h = cell(state, product)
+            found.append(h)
+        return sad.stack(found, axis=1)
+
+    return _lstm(w, outputs)
+
+
+def lstm_by_scan(w: Workload) -> Built:
+    """The same by a loop in the graph."""
+
+    def outputs(cell: Cell, begin: Any, products: Any) -> Any:
+        steps = sad.permute_dims(products, (1, 0, 2))
+        _, found = sad.scan(cell, (begin, begin), steps)
+        return sad.permute_dims(found, (1, 0, 2))
+
+    return _lstm(w, outputs)
+
+
+Cell = Callable[[Any, Any], tuple[Any, Any]]
+
+
+def _lstm(w: Workload, outputs: Callable[[Cell, Any, Any], Any]) -> Built:
+    def loss(_w: Workload, p: Params, batch: Params, _grown: list[Grown]) -> Any:
+        def cell(state: Any, product: Any) -> tuple[Any, Any]:
+            h, c = state
+            i, f, g, o = sad.split(product + h @ p["Wh"], 4, axis=1)
             c = sad.sigmoid(f) * c + sad.sigmoid(i) * sad.tanh(g)
             h = sad.sigmoid(o) * sad.tanh(c)
-            outputs.append(h)
-        logits = sad.stack(outputs, axis=1) @ p["Wo"] + p["bo"]
+            return (h, c), h
+
+        letters = batch["x"]
+        products = sad.take(p["emb"], letters, axis=0) @ p["Wx"] + p["b"]
+        begin = sad.zeros((letters.shape[0], w.config["hidden"]))
+        logits = outputs(cell, begin, products) @ p["Wo"] + p["bo"]
         return sad.nn.cross_entropy(logits, batch["y"])
 
     return train(w, loss)

@@ -19,6 +19,7 @@ from staticad_schema.run_time_sizes import symbols_of_node
 from .cone import cone, is_inexact
 from .derived import Derived, appended, copied, extracted, variables_read
 from .fit import broadcast, filled
+from .together import pays, summed_products
 from .walks import Pull, Push
 
 
@@ -110,7 +111,9 @@ def scan_cotangents(
     found = pull(copy, cotangents, [it.inputs[k] for k in asked])
     following = [_or_zeros(it, found, k) for k in carries]
     elements = [k for k in wanted if carried <= k < it.first_rest and it.inputs[k] in found]
-    summed = [k for k in wanted if k >= it.first_rest and it.inputs[k] in found]
+    rested = [k for k in wanted if k >= it.first_rest and it.inputs[k] in found]
+    products = {k: terms for k in rested if (terms := _products(copy, found[it.inputs[k]]))}
+    summed = [k for k in rested if k not in products]
     totals = [copy.parameter(copy.types[it.inputs[k]]) for k in summed]
     sums = [
         OPS["add"](copy.handle(total), found[it.inputs[k]]).id
@@ -119,13 +122,21 @@ def scan_cotangents(
     results = [*following, *sums, *(found[it.inputs[k]].id for k in elements)]
     state = [*flowing.values(), *totals]
     at_hand = it.inputs[carried:]
-    kept, used = _residuals(copy, begin, results, {*state, *from_stacks}, set(at_hand))
+    factors = dict.fromkeys(v for terms in products.values() for pair in terms for v in pair)
+    kept, used = _residuals(
+        copy, begin, [*results, *factors], {*state, *from_stacks}, set(at_hand)
+    )  # fmt: skip
     # Forwards, with what is kept of each iteration.
     forward = extracted(graph, f"{it.name}/fwd", copy, it.inputs, [*it.behind, *kept])
     stacks = it.again(leaves, body=forward)[carried:]
     # Backwards.
     sequences = [k for k in range(carried, it.first_rest) if it.inputs[k] in used]
     rest = [k for k in range(it.first_rest, len(it.inputs)) if it.inputs[k] in used]
+    # What products take of each iteration is stacked, if it is not yet.
+    wholes = dict(zip(kept, stacks, strict=True))
+    wholes |= {it.inputs[k]: graph.handle(leaves[k]) for k in sequences}
+    behind = [v for v in factors if v not in wholes]
+    results += behind
     inside = [
         *state, *from_stacks, *kept,
         *(it.inputs[k] for k in sequences), *(it.inputs[k] for k in rest),
@@ -144,8 +155,35 @@ def scan_cotangents(
         sequences=len(ys) + len(kept) + len(sequences),
     )  # fmt: skip
     order = [*carries, *summed, *elements]
-    by_leaf = dict(zip(order, made, strict=True))
+    by_leaf = dict(zip(order, made[: len(order)], strict=True))
+    wholes |= zip(behind, made[len(order) :], strict=True)
+    for k, terms in products.items():
+        by_leaf[k] = summed_products([(wholes[a], wholes[b]) for a, b in terms])
     return [by_leaf.get(k) if asked else None for k, asked in enumerate(needed)]
+
+
+def _products(copy: Derived, g: Any) -> list[tuple[int, int]]:
+    """The cotangent of what all iterations read, if it is a sum of products a.T @ b: the pairs of
+    a and b.  One product over all iterations costs less than one of each and their sum."""
+    nodes, producers, types = copy.nodes, copy.producers, copy.types
+    unknown = copy.run_time.finders.keys()
+    waiting, terms = [g.id], []
+    while waiting:
+        node = nodes[producers[waiting.pop()]]
+        if node.op == "add" and all(types[v].shape == g.type.shape for v in node.inputs):
+            waiting += node.inputs
+            continue
+        if node.op != "matmul":
+            return []
+        left, b = node.inputs
+        turned = nodes[producers[left]]
+        if turned.op != "permute_dims" or types[left].ndim != 2 or types[b].ndim != 2:
+            return []
+        (a,) = turned.inputs
+        if not symbols_in((*types[a].shape, *types[b].shape)).isdisjoint(unknown):
+            return []
+        terms.append((a, b))
+    return terms if all(pays(types[a], types[b]) for a, b in terms) else []
 
 
 def _or_zeros(it: _Scan, found: dict[int, Any], k: int) -> int:

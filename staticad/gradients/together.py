@@ -16,6 +16,7 @@ from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.ops.contract import flattened, swapped
 from staticad_schema.ops.pointwise import conjugated
+from staticad_schema.types import TensorType
 
 MANY = 8
 """Products of sizes that are not known are one product from so many on."""
@@ -54,8 +55,21 @@ def _pays(graph: Graph, lefts: Sequence[int], right: int) -> bool:
         return len(lefts) >= MANY
     inner, columns = (int(size) for size in graph.types[right].shape)
     rows = sum(math.prod(int(size) for size in t.shape[:-1]) for t in types)
+    return _moves_less(rows, inner, columns, len(lefts) - 1)
+
+
+def _moves_less(rows: int, inner: int, columns: int, sums: int) -> bool:
+    """Whether one product over these rows moves less memory than so many sums of matrices."""
     # Rows are read and written once more; a sum reads two matrices and writes one.
-    return 2 * rows * (inner + columns) < 3 * (len(lefts) - 1) * inner * columns
+    return 2 * rows * (inner + columns) < 3 * sums * inner * columns
+
+
+def pays(left: TensorType, right: TensorType) -> bool:
+    """Whether products left.T @ right, one in each iteration, are better done as one."""
+    if not (left.is_static and right.is_static):
+        return True
+    (rows, inner), columns = map(int, left.shape), int(right.shape[1])
+    return _moves_less(rows, inner, columns, 1)
 
 
 def one_product(graph: Graph, products: Sequence[tuple[Node, Any]]) -> Any:
@@ -64,3 +78,12 @@ def one_product(graph: Graph, products: Sequence[tuple[Node, Any]]) -> Any:
     cotangents = [flattened(g) for _, g in products]
     rows, below = OPS["concat"](*lefts, axis=0), OPS["concat"](*cotangents, axis=0)
     return OPS["matmul"](swapped(conjugated(rows)), below)
+
+
+def summed_products(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """The sum of a.T @ b over the iterations, of which both stack the matrices."""
+    total = None
+    for a, b in pairs:
+        term = OPS["matmul"](swapped(flattened(a)), flattened(b))
+        total = term if total is None else OPS["add"](total, term)
+    return total

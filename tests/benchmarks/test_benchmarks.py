@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import staticad as sad
-from benchmarks import callable_overhead, graph_size, measure, memory_growth, picture, table
+from benchmarks import callable_overhead, graph_size, loops, measure, memory_growth, picture, table
 from benchmarks.on_staticad.running import Built
 from benchmarks.peer_staticad import BUILDERS
 from benchmarks.peers import numpy_by_hand
@@ -250,3 +251,18 @@ def test_growth_of_training_is_what_is_predicted(name: str) -> None:
     found = memory_growth.measured(name)
     # The interpreter's own memory is some megabytes.
     assert abs(found["growth_mb"] - found["predicted_mb"]) < 0.1 * found["predicted_mb"] + 8
+
+
+def test_loops_are_timed_beside_what_is_unrolled(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loops, "ROUNDS", 1)
+    monkeypatch.setattr(loops, "LENGTH", 100)
+    loops.lstm()
+    loops.overhead()
+    printed = capsys.readouterr().out
+    fewer = re.search(r"of the loss and its gradients ([\d.]+) x", printed)
+    # None of it is a time: the graph is what it is.
+    assert fewer is not None
+    assert float(fewer[1]) > 20
+    assert printed.count("iterations of x + 1") == 2

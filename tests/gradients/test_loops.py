@@ -419,3 +419,34 @@ def test_names_of_bodies_are_found_by_gradients_of_a_loaded_graph(tmp_path: Any)
         (dx,) = sad.gradients(each["y"], each["x"])
         found.append(run(dx, {"x": 0.4}))
     assert found[0] == found[1]
+
+
+def test_weights_of_a_recurrence_get_one_product_over_all_iterations() -> None:
+    """Of both uses in an iteration: the reverse scan carries no sum of matrices."""
+    with sad.Graph() as graph:
+        w = sad.placeholder("float64", (8, 8), name="w")
+        xs = sad.placeholder("float64", ("n", 2, 8), name="xs")
+        begin = sad.placeholder("float64", (2, 8), name="begin")
+
+        def step(c: Any, x: Any) -> Any:
+            return sad.tanh(c @ w + sad.sin(x) @ w), None
+
+        last, _ = sad.scan(step, begin, xs)
+        slopes = sad.gradients(sad.sum(last), [w, begin, xs])
+        second = sad.gradients(sad.sum(slopes[0]), begin)
+        c = begin
+        for k in range(3):
+            c, _ = step(c, xs[k])
+        plain = sad.gradients(sad.sum(c), [w, begin, xs])
+        plain += sad.gradients(sad.sum(plain[0]), begin)
+    (reverse,) = [n for n in graph.nodes if n.op == "scan" and n.attributes["reverse"]][:1]
+    assert all(t.shape != (8, 8) for t in reverse.types[: reverse.attributes["carried"]])
+    rng = np.random.default_rng(2)
+    feeds = {
+        w: rng.normal(size=(8, 8)), xs: rng.normal(size=(3, 2, 8)), begin: rng.normal(size=(2, 8))
+    }  # fmt: skip
+    session = sad.Session(graph, device="numpy")
+    for found, expected in zip(*session.run([[*slopes, *second], plain], feeds), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+    none = {**feeds, xs: np.zeros((0, 2, 8))}
+    np.testing.assert_array_equal(session.run(slopes[0], none), np.zeros((8, 8)))
