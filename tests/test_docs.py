@@ -160,6 +160,12 @@ def test_add_an_op_runs(tmp_path: Path) -> None:
     run_python(str(script))
 
 
+def test_derivatives_page_runs(tmp_path: Path) -> None:
+    script = tmp_path / "derivatives.py"
+    script.write_text(python_blocks(ROOT / "docs" / "derivatives.md"), encoding="utf-8")
+    run_python(str(script))
+
+
 def test_opencl_page_runs(tmp_path: Path) -> None:
     opencl_label()
     script = tmp_path / "opencl.py"

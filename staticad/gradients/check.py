@@ -13,7 +13,7 @@ The quotient is the fourth-order central difference
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,51 +29,12 @@ from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF, Array
 
 from . import arguments
+from .complex_step import complex_step as step_along
 from .forward import jvp
+from .report import Comparison, GradientReport
 from .reverse import gradients
 
 MODES = ("reverse", "forward")
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One product compared: the mode, order, derivative, quotient, and what may differ."""
-
-    mode: str
-    order: int
-    derivative: float
-    quotient: float
-    tolerance: float
-
-    @property
-    def agrees(self) -> bool:
-        """Whether both are finite and within the tolerance."""
-        return bool(abs(self.derivative - self.quotient) <= self.tolerance)
-
-
-@dataclass(frozen=True)
-class GradientReport:
-    """What was compared: all within tolerance, or at a kink between the one-sided quotients.
-
-    Printed, a table.
-    """
-
-    comparisons: tuple[Comparison, ...]
-
-    def __str__(self) -> str:
-        lines = [f"{len(self.comparisons)} derivatives agree with finite differences"]
-        lines.append("  mode     order      derivative    difference by  tolerance")
-        for c in self.comparisons:
-            gap = f"{abs(c.derivative - c.quotient):13.2g}" if c.agrees else f"{'at a kink':>13}"
-            lines.append(
-                f"  {c.mode:<8} {c.order:5d} {c.derivative:15.8g} {gap:>16} {c.tolerance:10.1g}"
-            )
-        return "\n".join(lines)
-
-    @property
-    def worst(self) -> Comparison:
-        """The comparison that uses most of its tolerance."""
-        return max(self.comparisons, key=lambda c: abs(c.derivative - c.quotient) / c.tolerance)
 
 
 def check_gradients(
@@ -90,6 +51,7 @@ def check_gradients(
     atol: float | None = None,
     run: int | None = None,
     variables: Any = None,
+    complex_step: bool = False,
 ) -> GradientReport:
     """Compare the derivatives of ys with respect to xs with finite differences.
 
@@ -105,6 +67,8 @@ def check_gradients(
     run: the run number at which random nodes draw; without it a graph that draws is refused,
         because its values would change between the two sides of a difference.
     variables: whose values to use (another session's `variables`).
+    complex_step: compare with the imaginary part at x + i h v, to nearly all digits, where xs are
+        real and all ops between are analytic and take complex numbers; elsewhere with differences.
 
     At a kink, such as relu at 0, the quotient from the left and from the right differ; the
     derivative is accepted if it lies between them.  At a jump there is no slope, and the check
@@ -144,6 +108,7 @@ def check_gradients(
         _refuse_randomness(graph, targets, run)
         with Session(graph, variables=variables) as session:
             point = _Point(graph, session, sources, dict(feeds or {}), run, step, rtol, atol)
+            point.exact = bool(complex_step)
             rng = np.random.default_rng(seed)
             comparisons: list[Comparison] = []
             for _ in range(projections):
@@ -249,6 +214,9 @@ class _Point:
         self.step = float(real.eps ** (1 / 5)) if step is None else step
         self.rtol = float(real.eps ** (3 / 5)) if rtol is None else rtol
         self.atol = float(real.eps ** (3 / 5)) if atol is None else atol
+        # Whether the complex step is tried, and how many digits it leaves.
+        self.exact = False
+        self.digits = float(real.eps ** (4 / 5))
 
     def run(self, fetches: Sequence[Any], shift: Sequence[Array] | None = None) -> list[Array]:
         moved = self.at if shift is None else [a + s for a, s in zip(self.at, shift, strict=True)]
@@ -290,6 +258,41 @@ class _Point:
             return side(-h), side(h)
 
     def compare(
+        self, products: list[_Product], direction: list[Array], order: int
+    ) -> list[Comparison]:
+        """Each product with the complex step where that applies, else with differences."""
+        exact = self._stepped(products, direction, order) if self.exact else None
+        return exact if exact is not None else self._with_differences(products, direction, order)
+
+    def _stepped(
+        self, products: list[_Product], direction: list[Array], order: int
+    ) -> list[Comparison] | None:
+        """None where the step does not apply.  Where it contradicts differences so do these."""
+        handles = [OPS["identity"](self.graph.constant(v)) for v in direction]
+        of = products[0].of
+        along = step_along(self.graph, of, self.sources, handles)
+        if along is None:
+            return None
+        step, value, *derivatives = map(float, self.run([along, of, *(p.tensor for p in products)]))
+        found = []
+        for product, derivative in zip(products, derivatives, strict=True):
+            moduli = self._moduli(product, direction)
+            scale = self.digits * (1.0 + abs(value) + moduli)
+            one = Comparison(product.mode, order, derivative, step, scale, "complex step")
+            if not one.agrees:
+                slack = self.atol * (1.0 + abs(value)) + self.rtol * moduli
+                if abs(step - self.quotient(of, direction)) > slack:
+                    return None
+
+                def exactly(single: list[Array]) -> float:
+                    self.rest.update(zip(handles, single, strict=True))
+                    return float(self.run([along])[0])
+
+                raise self._failure(one, product, direction, exactly)
+            found.append(one)
+        return found
+
+    def _with_differences(
         self, products: list[_Product], direction: list[Array], order: int
     ) -> list[Comparison]:
         quotient = self.quotient(products[0].of, direction)
@@ -338,38 +341,47 @@ class _Point:
         return bool(exist and abs(left - right) > 2 * slack and between)
 
     def _failure(
-        self, found: Comparison, product: _Product, direction: list[Array]
+        self,
+        found: Comparison,
+        product: _Product,
+        direction: list[Array],
+        exactly: Callable[[list[Array]], float] | None = None,
     ) -> GradientError:
-        where, expected = "", f"{found.quotient:.12g}, by finite differences"
-        value = f"{found.derivative:.12g}"
+        """The error, of the worst entry.  exactly: the complex step along a direction."""
+        method, digits = ("finite differences", 12) if exactly is None else ("the complex step", 17)
+        where, expected = "", f"{found.quotient:.{digits}g}, by {method}"
+        value = f"{found.derivative:.{digits}g}"
         blame = self.sources[0]
         if product.gradient and sum(v.size for v in direction) <= 4096:
             worst = -1.0
             for k, index, contribution, single in _entries(self.run(product.gradient), direction):
-                quotient = self.quotient(product.of, single)
+                of = product.of
+                quotient = self.quotient(of, single) if exactly is None else exactly(single)
                 gap = abs(contribution - quotient)
                 gap = np.inf if np.isnan(gap) else gap
                 if gap > worst:
                     worst, blame = gap, self.sources[k]
                     entry = single[k][index]
                     length = float(np.abs(entry)) if np.iscomplexobj(entry) else float(entry)
-                    left, right = (side / length for side in self.sides(product.of, single))
-                    if length < 0:
-                        left, right = right, left
                     where = f", entry {index} of {blame.describe()}"
-                    value = f"{contribution / length:.12g}"
-                    expected = (
-                        f"{quotient / length:.12g} by finite differences "
-                        f"({left:.6g} from the left, {right:.6g} from the right)"
-                    )
+                    value = f"{contribution / length:.{digits}g}"
+                    expected = f"{quotient / length:.{digits}g} by {method}"
+                    if exactly is None:
+                        expected += self._from_both_sides(of, single, length)
         return GradientError(
-            f"the {found.mode}-mode derivative of order {found.order} disagrees with finite "
-            f"differences{where}",
+            f"the {found.mode}-mode derivative of order {found.order} disagrees with "
+            f"{method}{where}",
             asked="check_gradients",
             expected=expected,
             found=value,
             site=blame.site,
         )
+
+    def _from_both_sides(self, scalar: Any, single: list[Array], length: float) -> str:
+        left, right = (side / length for side in self.sides(scalar, single))
+        if length < 0:
+            left, right = right, left
+        return f" ({left:.6g} from the left, {right:.6g} from the right)"
 
 
 def _entries(
