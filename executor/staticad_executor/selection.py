@@ -7,6 +7,7 @@ what it alone would have needed or written does not happen either.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,12 @@ from staticad_schema.run_time_sizes import Needs
 READS = ("variable", "read_variable")
 UPDATES = {"assign_add": "add", "assign_sub": "subtract"}
 """The writes that depend on the value before, and the ops by which they do."""
+
+SMALL_BODY = 32
+"""Nodes of a body that are copied wherever it is called: a run of their own costs more."""
+
+COPIED = 1 << 13
+"""Nodes that the calls of a body in one graph may stand for as copies of it."""
 
 MARKS = frozenset({"recompute_start", "recompute_end", "custom_rule", "implicit"})
 """Ops that hand on their last operands: what else they take is for derivatives."""
@@ -41,7 +48,9 @@ class Selection:
     needed and not fed.  called: how many nodes the calls among the nodes stand for.  bodies:
     what of each called body its outputs need, by name; also of bodies that are called by
     others.  acts: whether anything acts on the world outside.  most: of the bodies that are not
-    copied into their caller the largest number of nodes that the calls within one stand for."""
+    copied into their caller the largest number of nodes that the calls within one stand for.
+    entered: the bodies of calls among the nodes that are not copied: large ones that are called
+    often, which are planned once."""
 
     nodes: tuple[int, ...]
     reads: tuple[str, ...]
@@ -53,6 +62,7 @@ class Selection:
     bodies: Mapping[str, Selection] = field(repr=False, compare=False)
     acts: bool = False
     most: int = 0
+    entered: frozenset[str] = frozenset()
 
 
 def select(
@@ -159,6 +169,7 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
     missing = []
     draws = finds = acts = False
     called = most = 0
+    entered = _entered(graph, chosen, bodies)
     for index in chosen:
         node = graph.nodes[index]
         if node.op == "placeholder":
@@ -188,8 +199,24 @@ def _selection(graph: Graph, chosen: tuple[int, ...], bodies: Mapping[str, Selec
                 reads[name] = None
     return Selection(
         chosen, tuple(reads), tuple(writes), draws, finds, tuple(missing), called, bodies, acts,
-        most,
+        most, entered,
     )  # fmt: skip
+
+
+def _entered(
+    graph: Graph, chosen: Sequence[int], bodies: Mapping[str, Selection]
+) -> frozenset[str]:
+    """The bodies that are large, and called so often that copies would be many nodes."""
+    nodes = graph.nodes
+    calls = Counter(nodes[i].attributes["function"] for i in chosen if nodes[i].op == "call")
+    return frozenset(
+        name
+        for name, count in calls.items()
+        if count * (size := _size(bodies[name])) > COPIED
+        and size > SMALL_BODY
+        and count > 1
+        and not bodies[name].finds
+    )
 
 
 def _size(body: Selection) -> int:

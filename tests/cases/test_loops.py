@@ -162,6 +162,18 @@ def test_J6_what_one_branch_alone_uses_is_computed_in_it() -> None:
     assert "exp" in whole.explain(y, {"n": 3}).partition("switch")[0]
 
 
+def test_J6_choices_in_a_row_do_not_nest_without_end() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+        p = sad.placeholder("bool", (), name="p")
+        y = x
+        for _ in range(200):
+            y = sad.cond(p, lambda y=y: y * 1.01, lambda: x)
+        (slope,) = sad.gradients(y, x)
+    np.testing.assert_allclose(run([y, slope], {x: 1.0, p: True}), [1.01**200] * 2, rtol=1e-13)
+    assert run([y, slope], {x: 3.0, p: False}) == [3.0, 1.0]
+
+
 def test_J14_numeric_checks_work_in_bodies_and_say_in_which_iteration() -> None:
     with sad.Graph():
         x = sad.placeholder("float64", ())

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import staticad as sad
+from staticad_executor import selection
 from staticad_executor.failure import LONG_NAME
+from staticad_executor.interpret import interpret
+from staticad_schema.errors import ExecutionError
 
 from .planning import Compiled
 
@@ -194,3 +198,54 @@ def test_a_differentiated_body_draws_what_the_call_drew(checked: bool) -> None:
         value, slope = session.run([y, dy], {x: np.ones(50)})
         np.testing.assert_array_equal(value, slope)
         assert len(set(value)) == 50
+
+
+def large(x: Any) -> Any:
+    for k in range(20):
+        x = sad.sin(x) * 1.01 + 0.01 * k
+    return x + sad.random.normal(x.shape, dtype=x.dtype)
+
+
+@pytest.mark.parametrize("entered", [False, True])
+def test_large_bodies_that_are_called_often_are_planned_once(
+    entered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call draws numbers of its own, reads variables and checks, as a copy of it does."""
+    monkeypatch.setattr(selection, "COPIED", 0 if entered else 1 << 20)
+    with sad.Graph(seed=4) as graph:
+        x = sad.placeholder("float64", ("n",), name="x")
+        w = sad.variable(np.array(2.0), name="w")
+
+        def body(a: Any) -> Any:
+            return sad.assert_(a < 1e6, "small", large(a)) * w.read()  # noqa: PT009
+
+        call = graph.define("large", body, x)
+        y = call(call(call(x)))
+        (dx,) = sad.gradients(sad.sum(y), x)
+    assert len(graph.functions) == 1
+    session = sad.Session(graph, device="numpy")
+    plan = session.explain(y, {"n": 3})
+    assert plan.count("bodies 'large'") == (3 if entered else 0)
+    naive = interpret(graph, [y.id, dx.id], (), {x.id: np.arange(3.0)}, {"w": np.array(2.0)}, 0)
+    for found, expected in zip(
+        session.run([y, dx], {x: np.arange(3.0)}), naive.values, strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(ExecutionError, match="small"):
+        session.run(y, {x: np.full(3, 1e7)})
+
+
+def test_ten_thousand_calls_are_saved_loaded_and_run(tmp_path: Path) -> None:
+    with sad.Graph(seed=1) as graph:
+        x = sad.placeholder("float32", (4,), name="x")
+        small = graph.define("small", lambda a: sad.sin(a) * 1.5, x)
+        call = graph.define("large", lambda a: large(a) * 0.5, x)
+        y = x
+        for k in range(10_000):
+            y = small(y) if k % 2 else call(y)
+        sad.multiply(y, 1.0, name="y")
+    graph.save(tmp_path / "calls.sad")
+    loaded = sad.load(tmp_path / "calls.sad")
+    feeds = {"x": np.ones(4, np.float32)}
+    found = [sad.Session(g, device="numpy").run("y", feeds) for g in (graph, loaded)]
+    np.testing.assert_array_equal(*found)

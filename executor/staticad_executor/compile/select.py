@@ -20,7 +20,7 @@ from staticad_schema.graph import Function, Graph
 from staticad_schema.node import Node
 from staticad_schema.op import CALLERS, OPS, FunctionRef
 from staticad_schema.run_time_sizes import new_name
-from staticad_schema.types import UINT32, UINT64, TensorType
+from staticad_schema.types import INT64, UINT32, UINT64, TensorType
 
 from ..failure import nested_name
 from ..program import Program, Source, empty_like, pruned
@@ -64,15 +64,16 @@ class _Frame:
     """One graph being copied: the selected one, or a body inside it."""
 
     __slots__ = (
-        "awaited", "base", "call", "call_index", "effects", "graph", "indices", "path", "prefix",
-        "symbols", "values",
+        "awaited", "base", "call", "call_index", "effects", "entered", "graph", "indices", "path",
+        "prefix", "symbols", "values",
     )  # fmt: skip
 
     def __init__(
-        self, graph: Graph, indices: Iterator[int], call: Node | None = None, call_index: int = -1
+        self, graph: Graph, chosen: Selection, call: Node | None = None, call_index: int = -1
     ) -> None:
         self.graph = graph
-        self.indices = indices
+        self.indices = iter(chosen.nodes)
+        self.entered = chosen.entered
         self.call = call
         self.call_index = call_index
         # What the call waits for, and how many effects there were before it.
@@ -111,7 +112,7 @@ class _Flow:
         # Symbols in use, once a call finds sizes, and how far their names are used up.
         self.used: set[str] = set()
         self.names: dict[str, int] = {}
-        self.frame = _Frame(graph, iter(chosen.nodes))
+        self.frame = _Frame(graph, chosen)
 
     def run(self, late: Mapping[int, int]) -> None:
         """Copy the selected nodes; bodies are entered without recursion."""
@@ -146,7 +147,9 @@ class _Flow:
                 self.write(frame, index, node, inputs[0])
                 continue
             if node.op == "call":
-                return self.enter(frame, index, node, inputs)
+                if node.attributes["function"] not in frame.entered:
+                    return self.enter(frame, index, node, inputs)
+                node, inputs = self.chosen_alone(node, inputs)
             if node.op in CALLERS:
                 node, inputs = self.with_bodies(frame, node, inputs)
                 effect = "io" if any(self.bodies_act(node)) else effect
@@ -251,6 +254,14 @@ class _Flow:
     def bodies_act(self, node: Node) -> Iterator[bool]:
         """Of each body whether it acts on the world outside."""
         return (self.table[name].acts for name in node.calls)
+
+    def chosen_alone(self, call: Node, inputs: tuple[int, ...]) -> tuple[Node, tuple[int, ...]]:
+        """A call as the choice of one branch, whose body is planned once."""
+        attributes = {
+            "functions": (call.attributes["function"],), "path": call.attributes["path"]
+        }  # fmt: skip
+        index = self.out.scalar(0, INT64)
+        return call._replace(op="switch", attributes=attributes), (index, *inputs)
 
     def with_bodies(
         self, frame: _Frame, node: Node, inputs: tuple[int, ...]
@@ -400,7 +411,7 @@ class _Flow:
         """The frame of a called body, its parameters bound to the operands."""
         function = self.functions[node.attributes["function"]]
         body = function.body
-        inner = _Frame(body, iter(self.bodies[function.name].nodes), node, index)
+        inner = _Frame(body, self.bodies[function.name], node, index)
         inner.base = self.after(frame, node) if self.involved else ()
         inner.effects = len(self.effects)
         inner.prefix = nested_name(frame.prefix, frame.graph.node_name(index))

@@ -20,6 +20,10 @@ from ..program import GIVEN, VIEWS, Program, Source, empty_like, pruned, rewired
 from .lowered import Lowered, acts, lowered
 
 
+LEVELS = 8
+"""Choices that each move into a branch of the next one are so deep within each other at most."""
+
+
 def sink(program: Program, keeps_fixed: bool) -> tuple[Program, int]:
     """The program, and the bodies in it, with such nodes moved, and the number of them.
 
@@ -29,20 +33,21 @@ def sink(program: Program, keeps_fixed: bool) -> tuple[Program, int]:
     if not table or program.finds:
         return program, 0
     program, moved = _sunk(program, keeps_fixed)
-    waiting = [program.graph]
+    waiting = [(program.graph, 1)]
     reached: set[str] = set()
     while waiting:
-        graph = waiting.pop()
+        graph, level = waiting.pop()
         for name in [name for node in graph.nodes for name in node.calls]:
             if name not in reached:
                 reached.add(name)
                 body = table[name]
                 assert isinstance(body, Lowered)
-                own, more = (body.program, 0) if body.program.finds else _sunk(body.program, False)
+                still = level < LEVELS and not body.program.finds
+                own, more = _sunk(body.program, False) if still else (body.program, 0)
                 if more:
                     table[name] = lowered(name, own, body.draws, body.acts)
                     moved += more
-                waiting.append(own.graph)
+                waiting.append((own.graph, level + 1))
     if moved:
         _reorder(program.graph)
     return program, moved
@@ -86,7 +91,8 @@ def _sunk(program: Program, keeps_fixed: bool) -> tuple[Program, int]:
     finder = _Finder(program, keeps_fixed)
     plans: dict[int, _Plan] = {}
     for index in range(len(graph.nodes) - 1, -1, -1):
-        if graph.nodes[index].op == "switch" and index not in finder.owners:
+        node = graph.nodes[index]
+        if node.op == "switch" and len(node.calls) > 1 and index not in finder.owners:
             plan = finder.plan(index)
             if plan is not None:
                 plans[index] = plan
