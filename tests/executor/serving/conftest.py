@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from .inference_clients import Both, network, tensor
 from .servers import Server
 
 
@@ -34,3 +35,13 @@ def target(request: pytest.FixtureRequest) -> str | None:
         return "process"
     server: Server = request.getfixturevalue(f"{request.param}_server")
     return server.address
+
+
+@pytest.fixture(scope="session")
+def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    path = tmp_path_factory.mktemp("models") / "net.sad"
+    network().save(path)
+    with Both(path) as server:
+        yield server
+        # Whatever it was asked, it answers.
+        assert server.http.infer("net", {"inputs": [tensor()]})[0] == 200

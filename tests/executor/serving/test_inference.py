@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import os
 import threading
 import time
 import zlib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import shared_memory
 from pathlib import Path
@@ -22,125 +20,7 @@ import pytest
 import staticad as sad
 from staticad_schema import inference_pb2 as pb
 
-from .servers import Server
-
-F32 = np.float32
-X = np.arange(8, dtype=F32).reshape(2, 4) / 7
-
-
-def network() -> sad.Graph:
-    """Rows through a layer: a graph that may be batched; and two signatures that may not."""
-    with sad.Graph(seed=0) as graph:
-        x = sad.placeholder("float32", ("batch", 4), name="x")
-        w = sad.variable(sad.random.normal((4, 3)), name="w")
-        y = sad.tanh(x @ w, name="y")
-        count = sad.variable(np.zeros((), np.int64), name="count")
-        k = sad.placeholder("int64", (), name="k")
-        graph.signature("serve", inputs={"x": x}, outputs={"y": y, "best": sad.argmax(y, axis=1)})
-        graph.signature("mean", inputs={"x": x}, outputs={"mean": sad.mean(y)})
-        added = count.assign_add(k)
-        graph.signature("count", inputs={"k": k}, outputs={"count": added}, effects=[])
-        kinds = [
-            sad.placeholder(d, ("n",), name=f"of_{d}")
-            for d in ("bool", "int8", "uint64", "float16", "bfloat16", "float64")
-        ]
-        graph.signature("kinds", {t.name: t for t in kinds}, {t.name: t[::-1] for t in kinds})
-        graph.signature(
-            "checked",
-            {"x": x},
-            {"y": sad.assert_(sad.all(x > 0), "not positive", y)},  # noqa: PT009
-        )
-        graph.signature("log", {"x": x}, {"y": sad.log(x)})
-    return graph
-
-
-def expected(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    with sad.Session(network()) as session:
-        found: np.ndarray[Any, Any] = session.run("y", {"x": x})
-    return found
-
-
-class Http:
-    """A client of the HTTP form."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def ask(
-        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
-    ) -> tuple[int, Any, Any]:
-        """The status, the body (parsed if it is JSON), and the headers."""
-        connection = http.client.HTTPConnection(self.address, timeout=60)
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body)
-        connection.request(method, path, data, headers or {})
-        answer = connection.getresponse()
-        content = answer.read()
-        connection.close()
-        is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
-        plain = is_json and not answer.getheader("Content-Encoding")
-        return answer.status, json.loads(content) if plain else content, answer.headers
-
-    def infer(self, model: str, body: Any, **headers: str) -> tuple[int, Any]:
-        path = f"/v2/models/{model}/infer"
-        status, answer, _ = self.ask(
-            "POST", path, body, {k.replace("_", "-"): v for k, v in headers.items()}
-        )
-        return status, answer
-
-
-def tensor(x: np.ndarray[Any, Any] = X, **other: Any) -> dict[str, Any]:
-    parts = {"name": "x", "datatype": "FP32", "shape": list(x.shape), "data": x.tolist()}
-    return {name: value for name, value in (parts | other).items() if value is not None}
-
-
-class Grpc:
-    """A client of the gRPC form."""
-
-    def __init__(self, address: str) -> None:
-        self.channel = grpc.insecure_channel(address)
-
-    def ask(self, method: str, compression: Any = None, **parts: Any) -> Any:
-        request = getattr(pb, f"{method}Request")(**parts)
-        call = self.channel.unary_unary(
-            f"/inference.GRPCInferenceService/{method}",
-            request_serializer=type(request).SerializeToString,
-            response_deserializer=getattr(pb, f"{method}Response").FromString,
-        )
-        return call(request, compression=compression)
-
-    def infer(self, x: np.ndarray[Any, Any] = X, model: str = "net", **parts: Any) -> Any:
-        given = pb.ModelInferRequest.InferInputTensor(name="x", datatype="FP32", shape=x.shape)
-        made = {"model_name": model, "inputs": [given], "raw_input_contents": [x.tobytes()]}
-        return self.ask("ModelInfer", **made | parts)
-
-    def code(self, *arguments: Any, **parts: Any) -> str:
-        with pytest.raises(grpc.RpcError) as raised:
-            self.infer(*arguments, **parts)
-        return str(raised.value.code().name)
-
-
-class Both(Server):
-    """A server on both forms; `http` and `grpc` are clients."""
-
-    def __init__(self, *arguments: str | Path) -> None:
-        super().__init__("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", *arguments)
-        self.http = Http(self.said(r"answering HTTP on (\S+)")[1])
-        self.grpc = Grpc(self.address)
-
-    def kill(self) -> None:
-        self.grpc.channel.close()
-        super().kill()
-
-
-@pytest.fixture(scope="module")
-def net(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
-    path = tmp_path_factory.mktemp("models") / "net.sad"
-    network().save(path)
-    with Both(path) as server:
-        yield server
-        # Whatever it was asked, it answers.
-        assert server.http.infer("net", {"inputs": [tensor()]})[0] == 200
-
+from .inference_clients import F32, Both, X, expected, network, raw, tensor
 
 # ------------------------------------------------------------------ what it tells
 
@@ -247,13 +127,6 @@ def test_json(net: Both) -> None:
     status, answer = net.http.infer("net/versions/1", some)
     assert [output["name"] for output in answer["outputs"]] == ["best"]
     assert net.http.infer("net:mean", {"inputs": [flat]})[1]["outputs"][0]["shape"] == []
-
-
-def raw(x: np.ndarray[Any, Any] = X, **other: Any) -> tuple[bytes, dict[str, str]]:
-    """A body with a raw tensor, and its headers."""
-    described = tensor(x, data=None, parameters={"binary_data_size": x.nbytes})
-    head = json.dumps({"inputs": [described], "parameters": {"binary_data_output": True}} | other)
-    return head.encode() + x.tobytes(), {"Inference-Header-Content-Length": str(len(head))}
 
 
 def test_raw_tensors_both_ways(net: Both) -> None:
@@ -403,102 +276,6 @@ def test_shared_memory(net: Both) -> None:
         del view
         memory.close()
         memory.unlink()
-
-
-# ------------------------------------------------------------------ what it refuses
-
-
-def test_wrong_requests_over_http(net: Both) -> None:
-    def infer(*parts: dict[str, Any], model: str = "net", **more: Any) -> int:
-        status, answer = net.http.infer(model, {"inputs": list(parts)} | more)
-        assert status == 200 or set(answer) == {"error"}
-        return status
-
-    assert infer(tensor()) == 200
-    assert infer(tensor(), model="none") == 404
-    assert infer(tensor(), model="net/versions/2") == 404
-    assert infer(tensor(name="z")) == 404
-    assert infer(tensor(), outputs=[{"name": "z"}]) == 404
-    wrongs: tuple[dict[str, Any], ...] = (
-        {"datatype": "FP64"}, {"datatype": "FP33"}, {"datatype": None}, {"datatype": 7},
-        {"datatype": "BYTES"}, {"shape": [2, -4]}, {"shape": [8]}, {"shape": [2, 4, 1]},
-        {"shape": [4, 2]}, {"shape": "2x4"}, {"shape": [2.0, 4]}, {"shape": [True, 8]},
-        {"shape": [1 << 70, 4]}, {"shape": [1] * 50}, {"shape": None}, {"data": None},
-        {"data": [1, 2]}, {"data": [[1, 2], [3]]}, {"data": ["a"] * 8}, {"data": {}},
-        {"data": [None] * 8}, {"data": "12345678"}, {"name": 5}, {"parameters": []},
-        {"parameters": {"binary_data_size": 32}}, {"parameters": {"binary_data_size": -1}},
-        {"data": [1 << 2000] * 8},
-    )  # fmt: skip
-    for wrong in wrongs:
-        assert infer(tensor(**wrong)) in (400, 404), wrong
-    assert infer() == 400
-    assert infer(tensor(), tensor()) == 400
-    assert infer(tensor(), outputs="y") == 400
-    assert infer(tensor(), outputs=[{"name": "y", "parameters": {"classification": 3}}]) == 400
-    assert infer(tensor(), id=7) == 400
-    # A row that the graph refuses, and results that JSON cannot hold.
-    assert infer(tensor(-X), model="net:checked") == 500
-    assert infer(tensor(-X), model="net:log") == 400
-    huge = tensor(shape=[1 << 40, 4], data=None, parameters={"binary_data_size": 0})
-    assert infer(huge) == 429
-
-
-@pytest.mark.parametrize(
-    "body", [b"{", b"[]", b"7", b"\xff\xfe", b'{"inputs": 3}', b"[" * 100_000, b"{}", b""]
-)
-def test_malformed_json(net: Both, body: bytes) -> None:
-    for path in ("/v2/models/net/infer", "/v2/systemsharedmemory/region/x/register"):
-        status, answer, _ = net.http.ask("POST", path, body)
-        assert (status, list(answer)) == (400, ["error"])
-
-
-def test_truncated_raw_tensors(net: Both) -> None:
-    body, headers = raw()
-    for wrong in (body[:-1], body + b"x", body[: len(body) - 32]):
-        assert net.http.ask("POST", "/v2/models/net/infer", wrong, headers)[0] == 400
-    for length in ("", "x", "-1", "1", "99999999", "9" * 50, "0"):
-        wrong_headers = {"Inference-Header-Content-Length": length}
-        assert net.http.ask("POST", "/v2/models/net/infer", body, wrong_headers)[0] == 400
-
-
-def test_wrong_requests_over_grpc(net: Both) -> None:
-    code = net.grpc.code
-    assert code(model="none") == "NOT_FOUND"
-    assert code(model_version="2") == "NOT_FOUND"
-    assert code(X[:, :3]) == "INVALID_ARGUMENT"
-    assert code(raw_input_contents=[b"123"]) == "INVALID_ARGUMENT"
-    assert code(raw_input_contents=[]) == "INVALID_ARGUMENT"
-    assert code(raw_input_contents=[X.tobytes()] * 2) == "INVALID_ARGUMENT"
-    assert code(inputs=[]) == "INVALID_ARGUMENT"
-
-    def one(**parts: Any) -> str:
-        made = {"name": "x", "datatype": "FP32", "shape": [2, 4]} | parts
-        return code(inputs=[pb.ModelInferRequest.InferInputTensor(**made)])
-
-    assert one(name="z") == "NOT_FOUND"
-    for wrong in (
-        {"datatype": "INT32"}, {"datatype": "?"}, {"shape": [8]}, {"shape": [-1, 4]},
-        {"shape": [1 << 62, 1 << 62]},
-    ):  # fmt: skip
-        assert one(**wrong) in ("INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"), wrong
-    wanted = [pb.ModelInferRequest.InferRequestedOutputTensor(name="z")]
-    assert code(outputs=wanted) == "NOT_FOUND"
-    assert code(-X, model="net:checked") == "ABORTED"
-
-
-def test_a_token_is_asked_for_everywhere(tmp_path: Path) -> None:
-    network().save(tmp_path / "net.sad")
-    secret = tmp_path / "token"
-    secret.write_text("sesame")
-    with Both(tmp_path / "net.sad", "--token-file", secret) as server:
-        body = json.dumps({"inputs": [tensor()]}).encode()
-        for path in ("/v2/health/live", "/metrics", "/v2/models/net"):
-            assert server.http.ask("GET", path)[0] == 401
-        wrong = {"Authorization": "Bearer sesam"}
-        assert server.http.ask("POST", "/v2/models/net/infer", body, wrong)[0] == 401
-        right = {"Authorization": "Bearer sesame"}
-        assert server.http.ask("POST", "/v2/models/net/infer", body, right)[0] == 200
-        assert server.grpc.code() == "UNAUTHENTICATED"
 
 
 # ------------------------------------------------------------------ many at once

@@ -26,7 +26,7 @@ from staticad_executor.serving.service import Admission, Service
 from staticad_schema import run_pb2 as pb
 
 from .graphs import DATA, trainer
-from .test_inference import X, network, tensor
+from .inference_clients import X, network, tensor
 
 
 class Refused(Exception):  # noqa: N818

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from .inference_clients import Both, network
 from .servers import PATIENCE
 from .test_connection import ROOT
-from .test_inference import Both, network
 
 PYTHON = Path(os.environ.get("STATICAD_CLIENTS", ROOT / ".venv-clients")) / "bin" / "python"
 
