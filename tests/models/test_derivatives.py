@@ -73,9 +73,15 @@ def test_gradients_agree_with_differences(name: str) -> None:
         (slope,) = sad.jvp(graph["loss"], xs, along)
         total = inner(sad.gradients(graph["loss"], xs, unconnected="zero"), along)
     single = graph["loss"].dtype == np.float32
-    h = 1e-2 if single else 1e-4
+    h = 2e-3 if single else 1e-4
     with sad.Session(graph) as session:
-        start = {x.name: np.array(session.variables[x.name]) for x in xs}
+        # Aside of where they begin: there rectifiers of biases of 0 have two slopes.
+        start = {
+            x.name: session.variables[x.name] + v
+            for x, v in zip(xs, directions(xs, 3), strict=True)
+        }
+        for name_, array in start.items():
+            session.variables[name_] = array
         forward, reverse = session.run([slope, total], given, step=0)
 
         def moved(t: float) -> float:
@@ -86,6 +92,6 @@ def test_gradients_agree_with_differences(name: str) -> None:
         quotient = (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h)
         value = abs(moved(0.0))
     # What rounding of the loss makes of a quotient.
-    slack = 20 * units(np.float32 if single else np.float64, 1) * (1 + value) / h
+    slack = 4 * units(np.float32 if single else np.float64, 1) * (1 + value) / h
     assert forward == pytest.approx(quotient, rel=2e-2 if single else 1e-7, abs=slack)
     assert reverse == pytest.approx(quotient, rel=2e-2 if single else 1e-7, abs=slack)
