@@ -15,7 +15,6 @@ from ..trees import Tree, flattened, like, nested
 from .joining import stack
 from .sources import constant
 
-
 # No number of steps: True, as callers say it, would be equal to 1.
 ALL = -1
 

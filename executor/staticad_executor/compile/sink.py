@@ -19,7 +19,6 @@ from staticad_schema.types import TensorType
 from ..program import GIVEN, VIEWS, Program, Source, empty_like, pruned, rewired
 from .lowered import Lowered, acts, lowered
 
-
 LEVELS = 8
 """Choices that each move into a branch of the next one are so deep within each other at most."""
 
