@@ -10,8 +10,9 @@ import numpy as np
 from staticad_schema.calls import inline
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.graph import Function
+from staticad_schema.node import Node
 from staticad_schema.op import FunctionRef
-from staticad_schema.types import TensorType, fits
+from staticad_schema.types import COMPLEX_OF, WIDENED, TensorType, fits
 
 from ..building import renamed
 from ..gradients.implicit import solution
@@ -51,7 +52,8 @@ def traced_body(asked: str, f: Callable[..., Any], x0: Any, name: str | None, bu
     """f as a body.  build: from the tensors of its argument, what f returns of them, and how they
     are nested, to the results of the body.
 
-    Raises UsageError where f draws random numbers, DTypeError unless x0 is of one floating dtype.
+    Raises UsageError where f draws random numbers or reads variables by itself, DTypeError unless
+    x0 is of float32 or float64.
     """
     require_function("f", f)
     values, tree = flattened(x0)
@@ -60,11 +62,14 @@ def traced_body(asked: str, f: Callable[..., Any], x0: Any, name: str | None, bu
     graph = graph_of(asked, *values)
     starts = [tensor(asked, value, graph) for value in values]
     for x in starts:
-        if x.type.kind != "float" or x.type.dtype != starts[0].type.dtype:
+        if x.dtype not in COMPLEX_OF or x.dtype != starts[0].dtype:
             raise DTypeError(
                 "x0 is not of one floating dtype",
-                expected="tensors of one real floating dtype",
+                expected="tensors of float32, or of float64",
                 found=", ".join(other.describe() for other in starts),
+                hint="half floats have too few digits: use .astype('float32')"
+                if x.dtype in WIDENED
+                else None,
             )
 
     def built(*xs: Any) -> Sequence[Any]:
@@ -73,17 +78,32 @@ def traced_body(asked: str, f: Callable[..., Any], x0: Any, name: str | None, bu
     with graph.lock:
         (own,) = free_name(graph, name or asked, ("function",))
         part = traced(graph, own, [x.type for x in starts], built)
-        drawing = next((n for n in part.nodes if n.definition.effect == "random"), None)
-        if drawing is not None:
-            raise UsageError(
-                "the function draws random numbers, which would differ in each iteration",
-                expected="draws outside of it, whose results it may use",
-                found=drawing.op,
-                site=graph.site(drawing.site),
-            )
+        _check(graph, part.nodes)
         bodies = entered(graph, [part])
     others = [graph.handle(v) for v in bodies.captured]
     return Body(graph, graph.function(bodies.functions[0]), starts, tree, others)
+
+
+def _check(graph: Any, nodes: Sequence[Node]) -> None:
+    """Raises UsageError for what is no function of operands, also in bodies that are called."""
+    waiting = list(nodes)
+    seen: set[str] = set()
+    while waiting:
+        node = waiting.pop()
+        if node.op == "read_variable" or node.definition.effect == "random":
+            reads = node.op == "read_variable"
+            raise UsageError(
+                "the function reads a variable by itself"
+                if reads
+                else "the function draws random numbers, which would differ in each iteration",
+                expected="a variable, or what was read, from outside"
+                if reads
+                else "draws outside of it, whose results it may use",
+                found=node.op,
+            )
+        for name in set(node.calls) - seen:
+            seen.add(name)
+            waiting += graph.function(name).body.nodes
 
 
 def like_argument(

@@ -255,8 +255,17 @@ def test_what_is_refused() -> None:
             sad.root(x, x)
         with pytest.raises(sad.UsageError, match="draws random numbers"):
             sad.root(lambda x: x - sad.random.normal((3,), dtype="float64"), x)
+        with pytest.raises(sad.UsageError, match="draws random numbers"):
+            sad.root(
+                lambda x: x - sad.map(lambda e: e * sad.random.normal((), dtype="float64"), x), x
+            )
+        w = sad.variable(1.0, name="w")
+        with pytest.raises(sad.UsageError, match="reads a variable by itself"):
+            sad.root(lambda x: x - w.read(), x)
         with pytest.raises(sad.DTypeError, match="one floating dtype"):
             sad.root(lambda n: n, sad.zeros(3, dtype="int64"))
+        with pytest.raises(sad.DTypeError, match="half floats"):
+            sad.root(lambda v: v, sad.zeros(3, dtype="float16"))
         with pytest.raises(sad.UsageError, match="nested in another way"):
             sad.fixed_point(lambda x: (x, x), x)
         with pytest.raises(sad.ShapeError, match="another type than x0"):
