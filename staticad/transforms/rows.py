@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from staticad_schema.batching import batched
+from staticad_schema.calls import inline
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 from staticad_schema.types import TensorType
@@ -29,8 +30,12 @@ def for_each(
     type_: TensorType = directions.type
     with graph.lock:
         (own,) = free_name(graph, name, ("body",))
-        part = traced(graph, own, [type_.with_shape(type_.shape[1:])], build)
+        element = [type_.with_shape(type_.shape[1:])]
+        part = traced(graph, own, element, build)
         mapped = _dependent(part)
+        if any(node.op == "call" and node.start in mapped for node in part.nodes):
+            part = traced(graph, own, element, lambda x: _entered(graph, part, x))
+            mapped = _dependent(part)
         if one_by_one or not all(_has_rule(node) for node in part.nodes if node.start in mapped):
             return _looped(graph, part, directions)
         return _together(graph, part, directions, mapped)
@@ -43,6 +48,29 @@ def _dependent(part: Traced) -> set[int]:
         if any(v in found for v in node.inputs):
             found.update(node.outputs)
     return found
+
+
+def _entered(graph: Any, part: Traced, direction: Any) -> list[Any]:
+    """The body's results, of this direction, with copies of what it calls."""
+    ids: dict[int, int] = {part.parameters[0]: direction.id}
+    for node in part.nodes:
+        if node.start in part.parameters:
+            continue
+        inputs = [ids.get(v, v) for v in node.inputs]
+        if node.op == "call":
+            function = graph.function(node.attributes["function"])
+            given = [graph.handle(v) for v in inputs]
+            made = [x.id for x in inline(graph, given, function, node.attributes["path"])]
+        else:
+            made = _copied(graph, node, inputs)
+        ids.update(zip(node.outputs, made, strict=True))
+    return [graph.handle(ids.get(v, v)) for v in part.outputs]
+
+
+def _copied(graph: Any, node: Node, inputs: Sequence[int]) -> list[int]:
+    start = len(graph.types)
+    graph.append_trusted(node._replace(inputs=tuple(inputs), start=start, after=()))
+    return list(range(start, start + len(node.types)))
 
 
 def _has_rule(node: Node) -> bool:
@@ -59,9 +87,7 @@ def _together(graph: Any, part: Traced, directions: Any, mapped: set[int]) -> li
                 continue
             inputs = [ids.get(v, v) for v in node.inputs]
             if node.start not in mapped:
-                start = len(graph.types)
-                graph.append_trusted(node._replace(inputs=tuple(inputs), start=start, after=()))
-                ids.update((v, start + k) for k, v in enumerate(node.outputs))
+                ids.update(zip(node.outputs, _copied(graph, node, inputs), strict=True))
                 continue
             forward(node.forward_site or node.site)
             which = [v in mapped for v in node.inputs]

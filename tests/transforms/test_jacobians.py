@@ -227,6 +227,22 @@ def test_fields_of_other_shapes_are_refused() -> None:
             sad.jacobian(x, [])
 
 
+def test_rules_and_functions_are_entered_for_all_rows_at_once() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (4,), name="x")
+        ruled = sad.custom_gradient(sad.sin)(lambda x, y, g: g * sad.cos(x))
+        called = sad.function(lambda x: ruled(x) * x)
+        y = called(called(x))
+        before = len(graph.nodes)
+        found = [sad.jacobian(y, x, mode=mode) for mode in MODES]
+        assert not any(node.op in ("scan", "call") for node in graph.nodes[before:])
+        plain = sad.jacobian(sad.sin(sad.sin(x) * x) * (sad.sin(x) * x), x)
+    with sad.Session(graph) as session:
+        forward, reverse, expected = session.run([*found, plain], {x: AT})
+    np.testing.assert_allclose(forward, expected, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(reverse, expected, rtol=1e-13, atol=1e-15)
+
+
 def test_H9_second_derivatives_through_a_fold() -> None:
     with sad.Graph() as graph:
         x = sad.placeholder("float64", (), name="x")
