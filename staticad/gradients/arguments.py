@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from staticad_executor.selection import Selection, select
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.handle import WEAK, Handle
+from staticad_schema.node import Node
+from staticad_schema.op import OPS, FunctionRef
 from staticad_schema.types import INEXACT, KINDS, Array, TensorType, fits
 
 from .cone import is_inexact
@@ -132,3 +135,28 @@ def _data(given: Any, tensor: Any, what: str, asked: str) -> Array:
 
 def _shown(given: Any) -> str:
     return f"{given!r:.80}, a {type(given).__name__}"
+
+
+def refuse_randomness(graph: Graph, targets: Sequence[Any], run: int | None) -> None:
+    """Raises GradientError where targets draw random numbers and no run is given."""
+    chosen = select(graph, [y.id for y in targets], (), ())
+    if run is not None or not chosen.draws:
+        return
+    index = next(i for i in chosen.nodes if _draws(graph.nodes[i], chosen))
+    node = graph.nodes[index]
+    raise GradientError(
+        "the graph draws random numbers, which would change between evaluations",
+        asked="check_gradients",
+        expected="a fixed run number: check_gradients(..., run=0)",
+        found=f"{node.op} {graph.node_name(index)!r}",
+        site=graph.site(node.site),
+    )
+
+
+def _draws(node: Node, chosen: Selection) -> bool:
+    """Whether a node draws random numbers, itself or in a body."""
+    if OPS[node.op].effect == "random":
+        return True
+    # Rules and residuals do not run where they are named.
+    called = [v for v in node.attributes.values() if type(v) is FunctionRef]
+    return any(chosen.bodies[v].draws for v in called if v in chosen.bodies)

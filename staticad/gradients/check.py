@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 
 from staticad_executor import Session
-from staticad_executor.selection import Selection, select
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
-from staticad_schema.node import Node
-from staticad_schema.op import OPS, FunctionRef
+from staticad_schema.op import OPS
 from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF, Array
 
@@ -105,7 +103,7 @@ def check_gradients(
                 expected=f"modes of {MODES}, order and projections of at least 1",
                 found=f"modes {tuple(modes)}, order {order}, projections {projections}",
             )
-        _refuse_randomness(graph, targets, run)
+        arguments.refuse_randomness(graph, targets, run)
         with Session(graph, variables=variables) as session:
             point = _Point(graph, session, sources, dict(feeds or {}), run, step, rtol, atol)
             point.exact = bool(complex_step)
@@ -397,26 +395,3 @@ def _entries(
                 contribution = float((np.conj(g[index]) * v[index]).real)
             entries.append((k, index, contribution, single))
     return entries
-
-
-def _refuse_randomness(graph: Graph, targets: list[Any], run: int | None) -> None:
-    chosen = select(graph, [y.id for y in targets], (), ())
-    if run is not None or not chosen.draws:
-        return
-    index = next(i for i in chosen.nodes if _draws(graph.nodes[i], chosen))
-    node = graph.nodes[index]
-    raise GradientError(
-        "the graph draws random numbers, which would change between evaluations",
-        asked="check_gradients",
-        expected="a fixed run number: check_gradients(..., run=0)",
-        found=f"{node.op} {graph.node_name(index)!r}",
-        site=graph.site(node.site),
-    )
-
-
-def _draws(node: Node, chosen: Selection) -> bool:
-    """Whether a node draws random numbers, itself or in a body."""
-    if OPS[node.op].effect == "random":
-        return True
-    called = [chosen.bodies[v] for v in node.attributes.values() if type(v) is FunctionRef]
-    return any(body.draws for body in called)

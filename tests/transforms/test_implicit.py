@@ -236,6 +236,16 @@ def test_training_through_a_solution_in_the_executor_process(tmp_path: Path) -> 
     assert losses[-1] < 0.9 * losses[0]
 
 
+def test_what_draws_beside_a_solution_is_found() -> None:
+    with sad.Graph(seed=0):
+        a = sad.placeholder("float64", (), name="a")
+        x = sad.root(lambda x: x**3 - a, begin(()) + 1.0)
+        y = x * sad.random.uniform((), dtype="float64")
+    with pytest.raises(sad.GradientError, match="draws random numbers"):
+        sad.check_gradients(y, a, {a: 2.0})
+    sad.check_gradients(y, a, {a: 2.0}, run=0)
+
+
 def test_float32_reaches_its_own_precision() -> None:
     with sad.Graph() as graph:
         a = sad.placeholder("float32", (3,), name="a")
