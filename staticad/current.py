@@ -18,6 +18,12 @@ DEVICE: ContextVar[str | None] = ContextVar("device", default=None)
 OVERRIDES: ContextVar[Mapping[str, Any]] = ContextVar("overrides", default=MappingProxyType({}))
 
 
+def surroundings() -> tuple[Any, ...]:
+    """What nodes are built in beside their graph: a trace is good for another such only if this is
+    equal."""
+    return DEVICE.get(), frozenset(OVERRIDES.get().items())
+
+
 def text(name: object, asked: str) -> str:
     """A name as a caller gave it, perhaps an empty one.  Raises UsageError for what is no text."""
     if not isinstance(name, str):

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Literal, NoReturn
 
 import staticad_schema
+from staticad_schema.calls import first_path
 from staticad_schema.declarations import Signature, VariableSpec
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import (
@@ -54,8 +55,6 @@ class Graph(Recorder):
     def __init__(self, seed: int | None = None, strict: bool = False) -> None:
         super().__init__(seed, strict)
         self.updates: list[Tensor | Effect] = []
-        # The name of the body that this graph is traced as, or "".
-        self.body_name = ""
         # Of tensors that were searched the positions that were found, by value id.
         self.places: dict[int, tuple[int, ...]] = {}
         self._variables: set[int] = set()
@@ -364,7 +363,7 @@ class Graph(Recorder):
             called = (n.attributes.get("function", n.attributes.get("rule")) for n in self.nodes)
             self._calls = Counter(str(body) for body in called if body is not None)
         self._calls[name] += 1
-        return self._calls[name] - 1
+        return first_path(name, self._calls[name] - 1)
 
     # ------------------------------------------------------------- files
 

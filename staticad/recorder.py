@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from staticad_schema import graph as schema
+from staticad_schema.calls import first_path
 from staticad_schema.errors import ArgumentError, GraphError, UsageError
 from staticad_schema.node import Node
-from staticad_schema.op import Op
+from staticad_schema.op import CALLERS, Op
 from staticad_schema.sites import site_of, user_frame, user_site, warn
 from staticad_schema.types import Array
 
@@ -141,6 +142,10 @@ class Recorder(schema.Graph):
         """
         with self.lock:
             full = None if name is None else self.full_name(name, definition.name, unique)
+            if definition.name in CALLERS and attributes and "path" not in attributes:
+                bodies = attributes[definition.bodies[0]]
+                body = bodies if isinstance(bodies, str) else bodies[0]
+                attributes = {**attributes, "path": first_path(body)}
             return self.append(definition, inputs, attributes, after=after, name=full)
 
     def full_name(self, name: str, asked: str, unique: bool = False) -> str:

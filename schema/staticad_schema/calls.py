@@ -35,6 +35,12 @@ def inner_path(outer: int, inner: int) -> int:
     return zlib.crc32(struct.pack("<II", outer, inner))
 
 
+def first_path(name: str, ordinal: int = 0) -> int:
+    """The call path of a node from the name of a body of its, and which of the calls of that it is
+    in its graph: bodies that are called by several others are told apart by who calls."""
+    return inner_path(zlib.crc32(name.encode()), ordinal)
+
+
 def bind_arguments(function: Function, arguments: tuple[TensorType, ...]) -> dict[str, Size]:
     """The sizes that a call gives to the symbols of a body's inputs.
 

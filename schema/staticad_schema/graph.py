@@ -96,6 +96,8 @@ class Graph:
         self.variable_specs: dict[str, VariableSpec] = {}
         self.sites: list[Site] = [NO_SITE]
         self.seed = seed
+        # The name of the body that this graph is traced as, or "".
+        self.body_name = ""
         self.run_time = RunTimeSizes()
         self.lock = threading.RLock()
         self._names: dict[str, int] = {}

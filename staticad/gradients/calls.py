@@ -11,7 +11,8 @@ from typing import Any
 from staticad_schema.calls import inline
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
-from staticad_schema.op import CALLERS, OPS
+from staticad_schema.op import CALLERS, OPS, FunctionRef
+from staticad_schema.types import INT64
 
 from .derived import appended, state_of
 
@@ -32,10 +33,39 @@ def expanded(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]
     attributes = graph.resolved(node.attributes)
     if node.op == "call":
         called = graph.producers[node.start]
-        return inline(graph, inputs, attributes["function"], attributes["path"], called)
+        return unfolded(graph, attributes["function"].name, inputs, attributes["path"], called)
     if node.op == "while_loop":
         return while_expansion(graph, node, inputs)
     return OPS[node.op].expansion(inputs, attributes)
+
+
+def unfolded(
+    graph: Graph, name: str, inputs: Sequence[Any], path: int, caller: int | None = None
+) -> tuple[Any, ...]:
+    """The outputs of a body, by copies of its nodes.
+
+    In a body, where a copy would draw other random numbers than a call does, by a choice of one
+    branch.  caller: the node that is the call.
+    """
+    if graph.body_name and _draws(graph, name):
+        operands = [graph.scalar(0, INT64), *(x.id for x in inputs)]
+        functions = (FunctionRef(name),)
+        return tuple(appended(graph, "switch", operands, functions=functions, path=path))
+    return inline(graph, inputs, graph.function(name), path, caller)
+
+
+def _draws(graph: Graph, name: str) -> bool:
+    """Whether a body, or one in it, draws random numbers."""
+    waiting, seen = [name], {name}
+    while waiting:
+        body = graph.function(waiting.pop()).body
+        for node in body.nodes:
+            if node.definition.effect == "random":
+                return True
+            new = [inner for inner in node.calls if inner not in seen]
+            seen.update(new)
+            waiting += new
+    return False
 
 
 def while_expansion(graph: Graph, node: Node, inputs: Sequence[Any]) -> tuple[Any, ...]:

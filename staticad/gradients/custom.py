@@ -15,7 +15,7 @@ from staticad_schema.op import CALLERS, OPS, FunctionRef
 from staticad_schema.sites import asking
 from staticad_schema.types import INEXACT, TensorType
 
-from ..current import OVERRIDES
+from ..current import DEVICE, OVERRIDES
 from ..graph import Graph
 from ..operands import graph_of, tensor
 from ..trees import VALUE, Tree, flattened, like, nested
@@ -174,7 +174,7 @@ class _Call:
         graph = self.graph
         types = [x.type for x in (*self.arguments, *results)]
         numbers = tuple((k, type(v), repr(v)) for k, v in self.numbers.items())
-        key = None if self.kwargs else (self.tree, shape, tuple(types), numbers)
+        key = None if self.kwargs else (self.tree, shape, tuple(types), numbers, DEVICE.get())
         found = known.get(key) if key is not None else None
         others: tuple[int, ...] = ()
         if found is BEING_TRACED:

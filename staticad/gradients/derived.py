@@ -25,6 +25,7 @@ class Derived(Graph):
     def __init__(self, outer: Graph) -> None:
         super().__init__(outer.seed)
         self.functions = outer.functions
+        self.body_name = "derivative"
         self.inputs: list[int] = []
         self.state: dict[str, int] = {}
         site = outer.building_site()

@@ -19,7 +19,7 @@ from staticad_schema.shapes import broadcast_shapes
 from staticad_schema.sites import asking
 from staticad_schema.types import INEXACT, TensorType
 
-from ..current import OVERRIDES
+from ..current import DEVICE, OVERRIDES
 from ..graph import Graph
 from ..within import require_function
 from .custom import Known, appended_rule, rule_body
@@ -132,6 +132,7 @@ class _Override:
         key = (
             identity(tuple(attributes.values()), sys.maxsize),
             tuple(x.type for x in (*arguments, *results)),
+            DEVICE.get(),
         )
         bodies = self.known.setdefault(graph, {})
         known = bodies.get(key)

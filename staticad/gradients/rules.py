@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from staticad_schema.calls import inline
 from staticad_schema.errors import GradientError
 from staticad_schema.graph import Graph
 from staticad_schema.node import Node
 from staticad_schema.op import OPS
 
+from .calls import unfolded
 from .cone import is_inexact, passes
 from .derived import appended
 from .fit import broadcast, filled
+from .flows import computed_from, reached
 from .walks import Pull
 
 
@@ -55,8 +56,8 @@ class _Ruled:
         # Nodes of their own, which nothing else depends on.
         places = [OPS["identity"](filled(graph, 0.0, graph.types[values[k]])) for k in positions]
         first = len(graph.nodes)
-        function: Any = graph.function(self.node.attributes["rule"])
-        made = inline(graph, self._operands(places), function, self.node.attributes["path"])
+        attributes = self.node.attributes
+        made = unfolded(graph, attributes["rule"], self._operands(places), attributes["path"])
         self._require_slopes(first, places, made)
         cotangents: dict[int, Any] = {}
         for k, out in zip(self.given, made, strict=True):
@@ -78,10 +79,7 @@ class _Ruled:
         graph, moved = self.graph, {u.id for u in places}
         cut: set[int] = set()
         for node in graph.nodes[first:]:
-            through = [k for k, v in enumerate(node.inputs) if v in moved]
-            if node.definition.effect == "io":
-                # What prints or checks is its last operand.
-                through = [k for k in through if k == len(node.inputs) - 1]
+            through = [k for k in computed_from(node) if node.inputs[k] in moved]
             if through:
                 moved.update(node.outputs)
                 slopes = all(_has_slope(graph, node, k, cut) for k in through)
@@ -91,10 +89,7 @@ class _Ruled:
 
     def _require_linear(self, first: int, places: Sequence[Any], found: Sequence[Any]) -> None:
         """Raises GradientError where the transpose depends on what flows."""
-        depends = {u.id for u in places}
-        for node in self.graph.nodes[first:]:
-            if not depends.isdisjoint(node.inputs):
-                depends.update(node.outputs)
+        depends = reached(self.graph, self.graph.nodes[first:], (u.id for u in places))
         if not depends.isdisjoint(x.id for x in found):
             raise self._not_linear()
 

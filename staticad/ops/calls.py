@@ -11,6 +11,7 @@ from staticad_schema.errors import UsageError
 from staticad_schema.handle import Handle
 from staticad_schema.sites import asking
 
+from ..current import surroundings
 from ..operands import graph_of, tensor
 from ..trees import Tree, flattened, nested
 from ..within import entered, free_name, require_function, traced
@@ -66,8 +67,8 @@ def function(f: Callable[..., Any], /, *, name: str | None = None) -> Callable[.
             graph = graph_of("function", *values)
             at = [k for k, v in enumerate(values) if _is_data(v)]
             given = [tensor("function", values[k], graph) for k in at]
-            fixed = [None if k in set(at) else (type(v), v) for k, v in enumerate(values)]
-            key = (tree, tuple(fixed), tuple(x.type for x in given))
+            fixed = [None if k in set(at) else _fixed(v) for k, v in enumerate(values)]
+            key = (tree, tuple(fixed), tuple(x.type for x in given), surroundings())
         with graph.lock:
             own = bodies.setdefault(graph, {})
             with asking("function", base):
@@ -82,12 +83,12 @@ def function(f: Callable[..., Any], /, *, name: str | None = None) -> Callable[.
                     return f(*positional, **keywords)
 
                 with asking("function", base):
-                    _require_new(entering, key, base)
-                entering.add(key)
+                    _require_new(entering, (graph, key), base)
+                entering.add((graph, key))
                 try:
                     found = _traced(graph, base, run, given)
                 finally:
-                    entering.discard(key)
+                    entering.discard((graph, key))
                 own[graph.tracing, key] = found
             with asking("function", base):
                 made = graph.call(found.name, *given, *found.captured)
@@ -98,6 +99,11 @@ def function(f: Callable[..., Any], /, *, name: str | None = None) -> Callable[.
 
 def _is_data(value: Any) -> bool:
     return isinstance(value, Handle) or hasattr(value, "__array__")
+
+
+def _fixed(value: Any) -> tuple[Any, ...]:
+    """What is a part of a signature: 1 is not True, and -0.0 is not 0.0."""
+    return type(value), value, str(value) if isinstance(value, float | complex) else ""
 
 
 def _known(graph: Any, bodies: dict[Any, _Body], key: Any) -> _Body | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,66 @@ def test_each_call_draws_numbers_of_its_own() -> None:
         pair = [noisy(sad.zeros(4)), noisy(sad.zeros(4))]
     one, other = sad.Session(graph).run(pair)
     assert not np.array_equal(one, other)
+
+
+def test_what_is_shared_draws_other_numbers_for_each_that_calls_it(tmp_path: Path) -> None:
+    """One noisy layer in two functions, two choices, two loops and by itself: 12 numbers."""
+
+    @sad.function
+    def noise(x: Any) -> Any:
+        return x + sad.random.uniform((), dtype="float64")
+
+    with sad.Graph(seed=3) as graph:
+        x = sad.placeholder("float64", (), name="x")
+        drawn = [noise(x), noise(x)]
+        drawn += [sad.function(lambda v, k=k: noise(v) + 0.0 * k)(x) for k in range(2)]
+        drawn += [sad.cond(x < 1, noise, lambda v: v, x) for _ in range(2)]
+        loops = [sad.scan(lambda c, _: (c, noise(c)), x, length=3)[1] for _ in range(2)]
+        y = sad.concat([sad.stack(drawn), *loops], name="y")
+        (dy,) = sad.gradients(sad.sum(y * y), x)
+    graph.save(tmp_path / "noise.sad")
+    with sad.Session(graph) as session, sad.Session(sad.load(tmp_path / "noise.sad")) as other:
+        numbers, slope = session.run([y, dy], {x: 0.0})
+        assert np.unique(numbers).size == 12
+        np.testing.assert_array_equal(other.run("y", {"x": 0.0}), numbers)
+    np.testing.assert_allclose(slope, 2 * np.sum(numbers), rtol=1e-14)
+
+
+def test_what_is_around_a_body_is_a_part_of_its_signature() -> None:
+    @sad.function
+    def waved(x: Any, sign: float = 0.0) -> Any:
+        return sad.sin(x) * float(np.copysign(1.0, sign))
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        plain, negative = waved(x), waved(x, -0.0)
+        with sad.override_gradients({"sin": lambda x, y, g: g * 10.0}):
+            steep = waved(x)
+        with sad.device("numpy"):
+            placed = waved(x)
+        assert waved(x, 0.0).node.attributes["function"] != plain.node.attributes["function"]
+        slopes = [sad.gradients(y, x)[0] for y in (plain, negative, steep, placed)]
+    # With the body of the rule.
+    assert len(graph.functions) == 6
+    assert sad.Session(graph).run(slopes, {x: 0.0}) == [1, -1, 10, 1]
+
+
+def test_graphs_are_built_in_threads_at_a_time() -> None:
+    """In each of them the function is traced while it is in the others."""
+    together = threading.Barrier(3)
+
+    @sad.function
+    def step(x: Any) -> Any:
+        together.wait(10)
+        return x * 2.0
+
+    def build(_: int) -> int:
+        with sad.Graph() as graph:
+            step(sad.placeholder("float64", ()))
+        return len(graph.functions)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(build, range(3))) == [1, 1, 1]
 
 
 def test_in_bodies_and_of_bodies(tmp_path: Path) -> None:
