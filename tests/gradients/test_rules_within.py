@@ -148,6 +148,13 @@ def test_a_rule_draws_the_same_numbers_in_all_orders_and_both_modes() -> None:
     for k, u in enumerate(numbers):
         assert 0 < u < 1
         np.testing.assert_allclose(found[4 * k : 4 * k + 4], [4 * u, 4 * u, u, u], rtol=1e-15)
+    with sad.Graph(seed=2):
+        x = scalar()
+        y, _ = sad.scan(lambda c, _: (noisy(c), None), x, length=5)
+        (first,) = sad.gradients(y, x)
+        both = [first, *sad.jvp(y, x), *sad.gradients(first, x), *sad.jvp(first, x)]
+    found = run(both, {x: 4.0})
+    np.testing.assert_allclose([found[0], found[2]], [found[1], found[3]], rtol=1e-14)
 
 
 # ------------------------------------------------------------ where gradients stop
