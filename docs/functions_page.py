@@ -72,7 +72,8 @@ NAMESPACES = (
 METHODS = {
     "graph": (
         sad.Graph,
-        "placeholder variable constant variables placeholders signature define call save",
+        "placeholder variable constant variables placeholders signature define call save"
+        " to_tree to_dot to_svg",
     ),
     "x": (
         sad.Tensor,

@@ -15,7 +15,7 @@ from docs.conventions_page import conventions_page
 from docs.coverage_page import coverage_page
 from docs.elementwise import docs_module, stub
 from docs.functions_page import functions_page
-from docs.graph_picture import example, svg
+from docs.graph_picture import example
 from docs.ops_page import ops_page
 from docs.rewrites_page import rewrites_page
 
@@ -27,7 +27,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/rewrites.md": rewrites_page,
     "docs/conventions.md": conventions_page,
     "docs/coverage.md": coverage_page,
-    "docs/graph.svg": lambda: svg(example()),
+    "docs/graph.svg": lambda: example().to_svg(),
     # What users and type checkers read of the functions that are made from the registry.
     "staticad/ops/elementwise_docs.py": docs_module,
     "staticad/ops/elementwise.pyi": stub,

@@ -36,9 +36,10 @@ from .recorder import Recorder
 from .streams import Streams
 from .tensor import Tensor
 from .variable import Variable, check_initial
+from .views import Views
 
 
-class Graph(Recorder):
+class Graph(Views, Recorder):
     """A graph that is being built.
 
     seed: of its random nodes and initial values; drawn when first needed if None.

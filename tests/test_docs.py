@@ -14,7 +14,7 @@ import grimp
 import pytest
 
 import staticad as sad
-from docs import functions_page, graph_picture
+from docs import functions_page
 from staticad_schema.op import OPS
 
 from .devices import opencl_label
@@ -83,17 +83,6 @@ def test_what_instances_hold_is_there_and_documented() -> None:
         for attribute in attributes:
             assert hasattr(instances[name], attribute)
             assert f"| `{name}.{attribute}` |" in page
-
-
-def test_picture_tells_forward_from_gradient_nodes() -> None:
-    graph = graph_picture.example()
-    boxes = graph_picture.layout(graph)
-    kinds = {node.op: box.kind for node, box in zip(graph.nodes, boxes, strict=True)}
-    assert kinds["tanh"] == "forward"
-    assert kinds["permute_dims"] == "gradient"
-    assert kinds["assign_sub"] == "state"
-    places = {(box.row, box.column) for box in boxes}
-    assert len(places) == len(boxes), "boxes lie on each other"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
