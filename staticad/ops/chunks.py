@@ -32,14 +32,17 @@ ONE = Many(1, None)
 
 def steps_together(unroll: Any, recompute_every: Any) -> Many:
     """What a caller asks for.  Raises UsageError."""
-    given = 1 if unroll is True else dimensions.integer(unroll)
-    every = None if recompute_every is None else dimensions.integer(recompute_every)
-    for name, number in (("unroll", given), ("recompute_every", every)):
-        if number is not None and number < 1:
-            raise UsageError(
-                f"{name} is no number of steps", expected="at least 1", found=repr(number)
-            )
-    return Many(ALL if unroll is True else given, every)
+    given = ALL if unroll is True else steps_of("unroll", unroll)
+    every = None if recompute_every is None else steps_of("recompute_every", recompute_every)
+    return Many(given, every)
+
+
+def steps_of(name: str, given: Any) -> int:
+    """A number of steps.  Raises UsageError."""
+    number = dimensions.integer(given)
+    if number < 1:
+        raise UsageError(f"{name} is no number of steps", expected="at least 1", found=repr(number))
+    return number
 
 
 def chunk_size(many: Many, steps: int | Dim) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from staticad_schema import dims
 from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
 from staticad_schema.handle import Handle
@@ -18,7 +19,18 @@ from ..operands import Operand, graph_of, tensor
 from ..options import flag
 from ..trees import Tree, flattened, like, nested
 from ..within import entered, free_name, require_function, traced
-from .chunks import ONE, Many, chunk_size, over, recomputed, spans, steps_together, unrolled
+from .chunks import (
+    ONE,
+    Many,
+    chunk_size,
+    over,
+    recomputed,
+    spans,
+    steps_of,
+    steps_together,
+    unrolled,
+)
+from .control import stop_gradient
 from .joining import concat
 from .ranges import arange
 from .shapes import reshape
@@ -103,6 +115,7 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
     recompute_every: int | None = None,
+    truncate_gradient: int | None = None,
     name: str | None = None,
 ) -> tuple[Any, Any]:
     """fn applied along the first axis of xs: (carry, x) -> (carry, y), again and again.
@@ -118,7 +131,8 @@ def scan(
     unroll: how many steps an iteration of the graph's loop does; True: all of a known length, in
     no loop.  recompute_every: derivatives keep the carry of every so manieth step, and compute
     those between again; the square root of the length needs the least memory.  Values are the same
-    bits with either; random numbers are others.
+    bits with either; random numbers are others.  truncate_gradient: only the last so many steps
+    have derivatives; what those before give is constant for them.
 
     Raises DTypeError and ShapeError where the carry changes its type or lengths differ; UsageError
     where it is nested in another way; GraphError for writes.
@@ -145,7 +159,10 @@ def scan(
             return result
 
         many = steps_together(unroll, recompute_every)
-        return _scanned("scan", step, init, xs, length, reverse, name, many)
+        if truncate_gradient is None:
+            return _scanned("scan", step, init, xs, length, reverse, name, many)
+        last = steps_of("truncate_gradient", truncate_gradient)
+        return _truncated(step, init, xs, length, reverse, name, many, last)
 
 
 def map(
@@ -302,6 +319,38 @@ def _scanned(
     (kind,) = stacked
     ys = None if kind is None else nested(kind, outputs[count:])
     return nested(tree, outputs[:count]), ys
+
+
+def _truncated(
+    fn: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    length: Any,
+    reverse: bool,
+    name: str | None,
+    many: Many,
+    last: int,
+) -> tuple[Any, Any]:
+    """A scan of which only the last steps have derivatives."""
+    elements = [] if xs is None else flattened(xs)[0]
+    graph = graph_of("scan", *flattened(init)[0], *elements)
+    wholes = [tensor("scan", value, graph) for value in elements]
+    steps = _length("scan", wholes, length)
+    before = dims.maximum(steps - last, 0)
+    if before == 0:
+        return _scanned("scan", fn, init, xs, length, reverse, name, many)
+    parts = [(0, before), (before, steps)]
+    if reverse:
+        parts = [(steps - before, steps), (0, steps - before)]
+    given = [
+        over(xs, lambda x, a=a, b=b: tensor("scan", x, graph)[a:b]) for a, b in parts
+    ]  # fmt: skip
+    with graph:
+        carry, found = _scanned("scan", fn, init, given[0], before, reverse, name, many)
+        carry, found = over(carry, stop_gradient), over(found, stop_gradient)
+        carry, more = _scanned("scan", fn, carry, given[1], steps - before, reverse, name, many)
+        both = (more, found) if reverse else (found, more)
+        return carry, over(both[0], lambda a, b: concat([a, b]), both[1])
 
 
 def _in_chunks(

@@ -102,6 +102,57 @@ def test_memory_of_derivatives_is_that_of_the_carries_that_are_kept() -> None:
     assert little <= carries * 500
 
 
+@pytest.mark.parametrize("length", [0, 2, 3, 7, "n"])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("way", [{}, {"unroll": 2}, {"recompute_every": 2}])
+def test_gradients_are_truncated(length: Any, reverse: bool, way: dict[str, Any]) -> None:
+    """The last three steps have derivatives, as if the others had been computed apart."""
+
+    def step(c: Any, x: Any, w: Any) -> Any:
+        following = sad.sin(c * w + x)
+        return following, following * x
+
+    with sad.Graph():
+        xs = sad.placeholder("float64", (length,), name="xs")
+        begin, w = (sad.placeholder("float64", (), name=name) for name in ("begin", "w"))
+        last, ys = sad.scan(
+            lambda c, x: step(c, x, w), begin, xs, reverse=reverse, truncate_gradient=3, **way
+        )
+        whole, all_ys = sad.scan(lambda c, x: step(c, x, w), begin, xs, reverse=reverse)
+        total = last + sad.sum(ys)
+        slopes = sad.gradients(total, [begin, w, xs], unconnected="zero")
+        c, seen = begin, []
+        size = 7 if length == "n" else length
+        for at, k in enumerate(reversed(range(size)) if reverse else range(size)):
+            c, y = step(c, xs[k], w)
+            if at < size - 3:
+                c, y = sad.stop_gradient(c), sad.stop_gradient(y)
+            seen.append(y)
+        apart = c + sum(seen, sad.constant(0.0, dtype="float64"))
+        expected = sad.gradients(apart, [begin, w, xs], unconnected="zero")
+    feeds = {xs: np.linspace(-1, 2, size), begin: 0.3, w: 0.8}
+    found = run([[last, ys], [whole, all_ys], slopes, expected], feeds)
+    for value, known in zip(found[0], found[1], strict=True):
+        np.testing.assert_array_equal(value, known)
+    for value, known in zip(found[2], found[3], strict=True):
+        np.testing.assert_allclose(value, known, rtol=1e-12, atol=1e-15)
+
+
+def test_gradients_within_a_body_stop_where_they_are_told() -> None:
+    with sad.Graph():
+        x = sad.placeholder("float64", (), name="x")
+
+        def step(c: Any, _: Any) -> Any:
+            square = c * c
+            (whole,) = sad.gradients(square * c, c)
+            (part,) = sad.gradients(square * c, c, stop_gradients=square)
+            return c, (whole, part)
+
+        _, (whole, part) = sad.scan(step, x, length=2)
+    found = run([whole, part], {x: 3.0})
+    np.testing.assert_array_equal(found, [[27.0, 27.0], [9.0, 9.0]])
+
+
 def test_files_hold_them(tmp_path: Any) -> None:
     with sad.Graph() as graph:
         xs = sad.placeholder("float32", ("n",), name="xs")
