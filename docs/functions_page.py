@@ -16,7 +16,13 @@ from docs.markdown import NOTICE, table
 # The modules that define the names of `sad`, in the order of the page.
 # Those that follow from the registry say `staticad`.
 SECTIONS = {
-    "Graphs": ("staticad.graph", "staticad.tensor", "staticad.variable", "staticad.current"),
+    "Graphs": (
+        "staticad.graph",
+        "staticad.tensor",
+        "staticad.variable",
+        "staticad.current",
+        "staticad.linting",
+    ),
     "Running": ("staticad_executor",),
     "Dtypes": ("staticad.ops.data_types",),
     "Creation": ("staticad.ops.sources", "staticad.ops.ranges"),

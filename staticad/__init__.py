@@ -72,6 +72,7 @@ from .gradients import (
     recompute,
 )
 from .graph import Graph, load
+from .linting import lint
 from .numbers import RoundingWarning
 from .ops import elementwise as _elementwise
 from .ops.arithmetic import (
@@ -262,6 +263,7 @@ newaxis = None
 __all__ = [
     # graphs and what is in them
     "Graph", "Tensor", "Variable", "Effect", "Dim", "ceildiv", "Session", "Target", "load",
+    "lint",
     "fft", "linalg", "nn", "optimizers", "random", "special", "testing",
     "placeholder", "variable", "constant", "scope", "device",
     # derivatives

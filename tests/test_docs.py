@@ -160,3 +160,9 @@ def test_opencl_page_runs(tmp_path: Path) -> None:
     script = tmp_path / "opencl.py"
     script.write_text(python_blocks(ROOT / "docs" / "opencl.md"), encoding="utf-8")
     run_python(str(script))
+
+
+def test_linting_page_runs(tmp_path: Path) -> None:
+    script = tmp_path / "linting.py"
+    script.write_text(python_blocks(ROOT / "docs" / "linting.md"), encoding="utf-8")
+    run_python(str(script))
