@@ -83,11 +83,9 @@ class Planned:
         """The kernels of a run in order, with the memory of the last one."""
         self.run()
         found: list[Launch] = []
-        for chunk in self.plan.idle[-1].chunks:
-            for _, arguments, _ in chunk:
-                for argument in arguments or ():
-                    if isinstance(argument, Enqueued):
-                        found += argument.launches
+        for cell in self.plan.idle[-1].cells:
+            if isinstance(cell, Enqueued):
+                found += cell.launches
         return found
 
     def moved(self) -> list[Moved]:

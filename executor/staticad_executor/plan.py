@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,9 +84,16 @@ def _bound(calls: Iterable[Call], cells: list[Any]) -> list[BoundCall]:
     bound: list[BoundCall] = []
     for function, pick in calls:
         arguments = pick(cells)
-        given = any(argument is None for argument in arguments)
-        bound.append((function, None if given else arguments, pick))
+        called = arguments[0] if function is operator.call else None
+        if isinstance(called, partial) and not called.keywords and _all_known(called.args):
+            # It is known what that calls in turn: nothing has to stand between.
+            function, arguments = called.func, called.args
+        bound.append((function, arguments if _all_known(arguments) else None, pick))
     return bound
+
+
+def _all_known(arguments: Sequence[Any]) -> bool:
+    return all(argument is not None for argument in arguments)
 
 
 def user_site(graph: Graph, node: Node) -> Site | None:
@@ -131,7 +138,8 @@ class Plan:
     caller's context.  workspace_bytes: the scratch of one run, which may be kept for the next.
     temporary_bytes: what the hungriest call takes beyond that while it runs.  notes, account:
     what is told of it, made when somebody asks.  settle: waits for all devices on which calls
-    only enqueue, if there are any.  on_host: the inputs that have to be arrays of the host; others
+    only enqueue, if there are any.  translated: what to raise instead of an error of a call, where
+    such devices raise their own.  on_host: the inputs that have to be arrays of the host; others
     may be where they are.  lenders: for each output what gives the memory of a device that it is
     written to; None for an array of the host.  process: the one that made it.
     """
@@ -151,6 +159,7 @@ class Plan:
     make_account: Callable[[], Account]
     idle: list[Workspace]
     settle: Callable[[], None] | None = None
+    translated: Callable[[Exception], Exception] | None = None
     on_host: tuple[int, ...] = ()
     lenders: tuple[Callable[[], Resident] | None, ...] = ()
     process: int = field(default_factory=os.getpid)
@@ -254,6 +263,8 @@ class Plan:
     def failed(self, call: int, error: Exception) -> tuple[int, list[TensorType], Exception]:
         """The node in which a call failed, the types of its operands, and the error there."""
         position = 0
+        if self.translated is not None:
+            error = self.translated(error)
         if isinstance(error, InNodeError) and isinstance(error.__cause__, Exception):
             position, error = error.position, error.__cause__
         index = self.owners[call][position]

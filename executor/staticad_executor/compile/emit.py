@@ -137,6 +137,7 @@ def emit(
         ),
         idle=[],
         settle=queues.settle,
+        translated=queues.translated,
         on_host=queues.on_host(),
         lenders=queues.lenders(),
     )

@@ -274,6 +274,15 @@ class Queues:
         return tuple(sorted(found))
 
     @property
+    def translated(self) -> Callable[[Exception], Exception] | None:
+        """What tells the errors of drivers in our terms; None where there are no devices."""
+        if not self._queues:
+            return None
+        from ..devices.opencl.runtime import translated
+
+        return translated
+
+    @property
     def settle(self) -> Callable[[], None] | None:
         """What waits for all of them; None where there are none."""
         runtimes = [queue.device.runtime for queue in self._queues.values()]

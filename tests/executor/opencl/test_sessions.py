@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 import pytest
+from pyopencl import _cl
 
 import staticad as sad
 from staticad_executor.devices.opencl.device import OpenCLDevice
@@ -316,6 +318,35 @@ def test_a_device_without_memory_is_told_and_variables_stay(
         assert session.variables["v"] == 3
         session.run(step, {x: np.ones(10**6, F32)})
         assert session.variables["v"] == 1_000_003
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (cl.MemoryError, cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE, "out of memory"),
+        (cl.RuntimeError, cl.status_code.OUT_OF_RESOURCES, "out of memory"),
+        (cl.LogicError, cl.status_code.INVALID_KERNEL_ARGS, "the device failed"),
+    ],
+)
+def test_what_a_driver_refuses_to_enqueue_names_its_line(
+    device: OpenCLDevice, monkeypatch: pytest.MonkeyPatch, error: Any, code: Any, words: str
+) -> None:
+    def refused(*arguments: Any) -> None:
+        raise error(_cl._ErrorRecord(msg="no", code=code, routine="enqueue"))
+
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", ("n",), name="x")
+        where = line_ahead(1)
+        y = sad.exp(x, name="y")
+    given: Any = {x: np.ones(100_000, F32)}
+    with sad.Session(graph, device=device) as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(cl, "enqueue_nd_range_kernel", refused)
+            with pytest.raises(sad.ExecutionError, match=words) as raised:
+                session.run(y, given)
+        assert "'y'" in str(raised.value)
+        assert where in str(raised.value)
+        np.testing.assert_allclose(session.run(y, given), np.exp(given[x]), rtol=1e-6)
 
 
 def test_what_is_larger_than_a_buffer_runs_on_numpy_visibly() -> None:

@@ -6,7 +6,8 @@ arguments stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,17 +42,24 @@ def built(device: OpenCLDevice, recipe: Recipe, places: dict[Pointer, Place]) ->
     return Built(tuple(kernels), places)
 
 
-class Enqueued:
-    """The launches of one instruction: called, they are enqueued.  Used by one run at a time."""
+class Enqueued(partial[object]):
+    """The launches of one instruction: called, they are enqueued, and what the driver raises passes
+    through.  Used by one run at a time."""
 
-    __slots__ = ("launches",)
+    launches: tuple[Launch, ...]
 
-    def __init__(self, launches: Sequence[Launch]) -> None:
-        self.launches = tuple(launches)
 
-    def __call__(self) -> None:
-        for launch in self.launches:
-            launch()
+def enqueued(launches: Sequence[Launch]) -> Enqueued:
+    """The launches as one call, which for one of them is the driver's own."""
+    calls = [launch.enqueue for launch in launches if 0 not in launch.global_size]
+    whole = Enqueued(*(calls[0].func, *calls[0].args) if len(calls) == 1 else (_in_turn, calls))
+    whole.launches = tuple(launches)
+    return whole
+
+
+def _in_turn(calls: Sequence[Callable[[], object]]) -> None:
+    for call in calls:
+        call()
 
 
 class _Use(NamedTuple):
@@ -101,7 +109,7 @@ class Commands:
 
     def enqueued(self, item: Built) -> Enqueued:
         """The launches of an instruction.  Raises MemoryError, ExecutionError."""
-        return Enqueued([self._launch(*kernel, item.places) for kernel in item.kernels])
+        return enqueued([self._launch(*kernel, item.places) for kernel in item.kernels])
 
     def _launch(
         self, program: cl.Program, name: str, kernel: Kernel, places: dict[Pointer, Place]

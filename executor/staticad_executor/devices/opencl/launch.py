@@ -1,13 +1,15 @@
 """A kernel with its arguments set: calling it enqueues it, and nothing else is left to do.
 
 Setting a number takes longer than launching, so arguments are set when a launch is made, once
-for a workspace; `bind` replaces the few that change from run to run.
+for a workspace; `bind` replaces the few that change from run to run.  So is the call that enqueues
+it: each layer of Python around that costs a tenth of what it takes.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +25,14 @@ class Launch:
 
     global_size: work-items along each axis; where one is 0 nothing is ever launched.
     local_size: those of a group, which divide them; None leaves it to the driver.
+    enqueue: enqueues it, even where there is nothing to do, and raises the driver's own errors,
+    which `runtime.translated` tells in ours.
 
     Raises ValueError where a group is larger than `group_limit` says, MemoryError where the
     device lacks memory, ExecutionError for what else it refuses.
     """
 
-    __slots__ = ("_number", "_queue", "global_size", "kernel", "local_size", "name")
+    __slots__ = ("_number", "enqueue", "global_size", "kernel", "local_size", "name")
 
     def __init__(
         self,
@@ -40,10 +44,13 @@ class Launch:
         local_size: Sequence[int] | None = None,
     ) -> None:
         self.name = name
-        self._queue = runtime.queue
         self.global_size = tuple(map(int, global_size))
         self.local_size = None if local_size is None else tuple(map(int, local_size))
         self.kernel = runtime.kernel(program, name)
+        self.enqueue: partial[cl.Event] = partial(
+            cl.enqueue_nd_range_kernel, runtime.queue, self.kernel, self.global_size,
+            self.local_size,
+        )  # fmt: skip
         self._number = getattr(self.kernel, "_set_arg_buf", self.kernel.set_arg)
         for position, argument in enumerate(arguments):
             self.bind(position, argument)
@@ -67,14 +74,12 @@ class Launch:
         except (cl.Error, MemoryError) as error:
             raise failure(error, f"argument {position} of kernel {self.name!r}") from error
 
-    def __call__(self, wait_for: Sequence[cl.Event] | None = None) -> cl.Event | None:
+    def __call__(self) -> cl.Event | None:
         """Enqueue it; the event of its end, or None where there is nothing to do."""
         if 0 in self.global_size:
             return None
         try:
-            return cl.enqueue_nd_range_kernel(
-                self._queue, self.kernel, self.global_size, self.local_size, None, wait_for
-            )
+            return self.enqueue()
         except (cl.Error, MemoryError) as error:
             raise failure(error, f"kernel {self.name!r}") from error
 

@@ -219,16 +219,22 @@ class Runtime:
             raise failure(error, self.found.label) from error
 
 
-def failure(error: cl.Error | MemoryError, what: str) -> Exception:
-    """What to raise instead of an error of the binding: MemoryError where memory is missing."""
+def failure(error: cl.Error | MemoryError, what: str = "") -> Exception:
+    """What to raise instead of an error of the binding: MemoryError where memory is missing.
+    what: failed; a plan names its node otherwise."""
     if isinstance(error, MemoryError) or error.code in OUT_OF_MEMORY:
-        return MemoryError(f"{what}: {error}")
+        return MemoryError(f"{what}: {error}" if what else str(error))
     return ExecutionError(
         "the device failed",
         asked=what,
         expected="no failure",
         found=str(error),
     )
+
+
+def translated(error: Exception) -> Exception:
+    """What to raise instead of an error of a plan's call: of the binding's ours, else the same."""
+    return failure(error) if isinstance(error, cl.Error) else error
 
 
 def numbered(source: str) -> str:
