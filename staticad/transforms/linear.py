@@ -98,9 +98,10 @@ def _solved(method: str, a: Any, b: Any, x0: Any, limits: Limits, name: str | No
     values, tree = flattened(b)
     if not values:
         raise UsageError("b is empty", expected="at least one tensor", found=str(tree))
-    graph = graph_of(method, a, *values)
-    right = [tensor(method, value, graph) for value in values]
-    product = a if callable(a) else _of_matrix(method, tensor(method, a, graph), right)
+    with asking(method, name):
+        graph = graph_of(method, a, *values)
+        right = [tensor(method, value, graph) for value in values]
+        product = a if callable(a) else _of_matrix(method, tensor(method, a, graph), right)
     body = traced_body(
         method, product, nested(tree, right), name, lambda xs, y, tree: like_argument(tree, y, xs)
     )
@@ -137,4 +138,9 @@ def _of_matrix(asked: str, matrix: Any, right: list[Any]) -> Callable[[Any], Any
             expected="a matrix [n, n] and a vector [n], or a function that multiplies",
             found=f"{matrix.describe()} and {', '.join(b.describe() for b in right)}",
         )
-    return lambda v: matrix @ v
+
+    def product(v: Any) -> Any:
+        with asking(asked):
+            return matrix @ v
+
+    return product

@@ -33,6 +33,10 @@ def vjp(ys: Any, xs: Any, cotangents: Any = None) -> Any:
     with asking("vjp", keeps=True):
         targets, shape = tensors(ys, "ys", "vjp")
         sources, tree = tensors(xs, "xs", "vjp")
+        if not targets:
+            raise GradientError(
+                "ys is empty", asked="vjp", expected="at least one tensor", found="none"
+            )
         seeds = None if cotangents is None else along(cotangents, shape, "the cotangent")
         return nested(tree, gradients(targets, sources, seeds, unconnected="zero"))
 
