@@ -83,7 +83,7 @@ METHODS = {
     ),
     "x": (
         sad.Tensor,
-        "dtype shape ndim size name T mT at astype reshape sum prod mean max min",
+        "dtype shape ndim size name T mT at astype reshape sum prod mean max min eval",
     ),
     "variable": (sad.Variable, "initial trainable read assign assign_add assign_sub"),
     "session": (

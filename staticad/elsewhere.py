@@ -18,7 +18,7 @@ NAMESPACES = (
 )  # fmt: skip
 
 METHODS = {
-    **dict.fromkeys(("numpy", "eval", "item", "tolist", "data", "run", "cpu"), "session.run(x)"),
+    **dict.fromkeys(("numpy", "item", "tolist", "data", "run", "cpu"), "session.run(x)"),
     **dict.fromkeys(("backward", "grad", "requires_grad"), "sad.gradients(ys, xs)"),
     **dict.fromkeys(("get_shape", "set_shape"), "x.shape"),
     **dict.fromkeys(("to", "float", "double", "half", "long", "type_as"), "x.astype(dtype)"),

@@ -6,10 +6,12 @@ error that says what to write instead.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
+from staticad_executor import Session
 from staticad_schema.dims import Dim, Shape
 from staticad_schema.errors import ArgumentError, DTypeError, ShapeError, UsageError
 from staticad_schema.handle import WEAK, Handle, floating
@@ -250,6 +252,31 @@ class Tensor(Handle):
         """The smallest element along axes (None: all); NaN if there is one."""
         with asking("min"):
             return self._as_tensor(methods.reduce("min", self, axis, keepdims))
+
+    def eval(self, session: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
+        """This tensor's value in a session, an array: what `session.run(x, feeds)` gives.
+
+        feeds: values by tensor or name.  Raises UsageError for what is no session, and what
+        `run` raises.
+
+        >>> import staticad as sad
+        >>> with sad.Graph() as graph:
+        ...     x = sad.placeholder("float32", (), name="x")
+        ...     y = sad.exp(x)
+        >>> with sad.Session(graph) as session:
+        ...     y.eval(session, {x: 0.0})
+        array(1., dtype=float32)
+        """
+        with asking(f"eval of {self.name!r}", keeps=True):
+            if not isinstance(session, Session):
+                raise UsageError(
+                    "a tensor has a value in a session",
+                    asked=f"eval of {self.name!r}",
+                    expected="x.eval(session, feeds), with a Session of its graph",
+                    found=f"{session!r:.80}, a {type(session).__name__}",
+                    site=user_site(),
+                )
+            return session.run(self, feeds)
 
     # ---------------------------------------------------------------- what a tensor is not
 

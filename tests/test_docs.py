@@ -166,3 +166,9 @@ def test_linting_page_runs(tmp_path: Path) -> None:
     script = tmp_path / "linting.py"
     script.write_text(python_blocks(ROOT / "docs" / "linting.md"), encoding="utf-8")
     run_python(str(script))
+
+
+def test_tutorial_runs(tmp_path: Path) -> None:
+    script = tmp_path / "tutorial.py"
+    script.write_text(python_blocks(ROOT / "docs" / "tutorial.md"), encoding="utf-8")
+    run_python(str(script))

@@ -293,3 +293,18 @@ def test_J3_a_read_after_a_write_sees_the_new_size() -> None:
         grown = v.assign(np.ones(3, np.float32))
         y = v.read(after=grown) + 2
     assert run(graph, y).tolist() == [3, 3, 3]
+
+
+def test_a_tensor_has_a_value_in_a_session_of_its_graph() -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name="x")
+        y = x * 2.0
+        count = sad.variable(1.0, name="count")
+        count.assign_add(1.0)
+    with sad.Session(graph) as session:
+        assert y.eval(session, {"x": 3.0}) == 6.0
+        assert count.eval(session) == 1.0
+    with pytest.raises(sad.UsageError, match="a Session of its graph"):
+        y.eval(graph)
+    with sad.Session(sad.Graph()) as other, pytest.raises(sad.StaticadError, match="another graph"):
+        y.eval(other)
