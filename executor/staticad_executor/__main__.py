@@ -1,7 +1,7 @@
 """The command line: `staticad-executor COMMAND FILE …`, or `python -m staticad_executor`.
 
-Errors go to stderr without a traceback.  Exit codes: 2 for a wrong command line, 3 for a
-file, 4 for a run.
+Errors go to stderr without a traceback.  Exit codes: 1 where graphs differ, 2 for a wrong command
+line, 3 for a file, 4 for a run.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 from staticad_schema.errors import FormatError, StaticadError
 
-from .commands import bisect, devices, info, run, serve, text, tune, verify
+from .commands import bench, bisect, devices, diff, info, run, serve, strip, text, tune, verify
 
-COMMANDS = (run, serve, info, devices, tune, text, verify, bisect)
+COMMANDS = (run, serve, info, bench, diff, strip, devices, tune, text, verify, bisect)
 USAGE, FILE, RUN, INTERRUPTED = 2, 3, 4, 130
 # No user's line is behind what this module calls: see staticad_schema/sites.py.
 STATICAD_COMMAND_LINE = True
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Names are any text, and the text form is UTF-8 whatever the terminal says.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        options.execute(options)
+        code: int = options.execute(options) or 0
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has seen enough; what is buffered has nowhere to go.
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         # A fault of this program; whoever runs it still gets one line and a code.
         return _complain(f"{type(error).__name__}: {error}", RUN)
-    return 0
+    return code
 
 
 def _complain(error: object, code: int) -> int:
