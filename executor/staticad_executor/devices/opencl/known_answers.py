@@ -167,7 +167,7 @@ kernel void together(global const int *x, global int *out, volatile global uint 
     atomic_add(out, x[i]);
     atomic_max(out + 1, x[i]);
     atomic_min(out + 2, x[i]);
-    uint seen = *sum, before;
+    uint seen = atomic_add(sum, 0), before;
     do {
         before = seen;
         seen = atomic_cmpxchg(sum, before, as_uint(as_float(before) + 1.0f));
