@@ -171,7 +171,7 @@ def hostile_arrays(folder: Path) -> dict[str, Path]:
         (["--fetch=x", "--feed={flipped}"], 3, "no arrays"),
         (["--fetch=x", "--feed={texts}"], 3, "no array"),
         (["--fetch=x", "--feed=x={strings}"], 4, "<U1"),
-        (["--fetch=x", "--feed=x={folder}"], 3, "directory"),
+        (["--fetch=x", "--feed=x={folder}"], 3, "archive.npy"),
         (["--fetch=total", "--checkpoint={x}"], 3, "checkpoint"),
         (["--fetch=total", "--device=opencl:none-such"], 4, "OpenCL device"),
         (["--signature=stop"], 4, "did you mean 'step'"),

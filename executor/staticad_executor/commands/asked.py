@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from staticad_schema.declarations import Signature
-from staticad_schema.errors import FormatError, UnknownFetchError, near_miss
+from staticad_schema.errors import UnknownFetchError, near_miss
 from staticad_schema.graph import Graph
 from staticad_schema.types import Array
 
 from ..feeds import fed_value
 from ..fetches import find
 from . import arrays
+from .batches import Entry, files_in
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +47,13 @@ class Asked:
     """The names on a command line, as a graph knows them.
 
     handles: what is fetched by name.  effects: node indices.  feeds: arrays by value id.
+    folders: files by value id, one for each run.
     """
 
     def __init__(self, graph: Graph, options: argparse.Namespace) -> None:
         """Raises StaticadError, OSError; SystemExit for a wrong command line."""
         signature = _signature(graph, options)
-        self.feeds = _feeds(graph, signature, options)
+        self.feeds, self.folders = _feeds(graph, signature, options)
         names = options.fetch or (list(signature.outputs) if signature is not None else [])
         self.effects = list(signature.effects) if signature is not None else []
         if not names and not self.effects:
@@ -109,42 +112,47 @@ def _keys(side: str, known: Mapping[str, int], name: str) -> Iterator[None]:
 
 def _feeds(
     graph: Graph, signature: Signature | None, options: argparse.Namespace
-) -> dict[int, Array]:
-    """The arrays to feed, by value id."""
+) -> tuple[dict[int, Array], dict[int, list[Entry]]]:
+    """The arrays to feed, and those in folders, by value id."""
     feeds: dict[int, Array] = {}
+    folders: dict[int, list[Entry]] = {}
     for text in options.feed:
-        for name, array in _named_arrays(graph, signature, text).items():
+        for name, given in _named_arrays(graph, signature, text).items():
             value = _fed(graph, signature, name)
-            if value in feeds:
+            if value in feeds or value in folders:
                 options.refuse(f"argument --feed: {name!r} is fed twice, by {text!r} again")
-            feeds[value] = arrays.as_declared(array, graph.types[value].dtype)
-    return feeds
+            if isinstance(given, list):
+                folders[value] = given
+            else:
+                feeds[value] = arrays.as_declared(given, graph.types[value].dtype)
+    if folders and options.command != "run":
+        options.refuse("argument --feed: a folder is many runs, as only `run` makes them")
+    return feeds, folders
 
 
-def _named_arrays(graph: Graph, signature: Signature | None, text: str) -> dict[str, Array]:
+def _named_arrays(
+    graph: Graph, signature: Signature | None, text: str
+) -> Mapping[str, Array | list[Entry]]:
     """What one --feed means."""
     if "=" not in text:
-        return arrays.load_npz(Path(text))
+        whole = Path(text)
+        if not os.path.isdir(whole):
+            return arrays.load_npz(whole)
+        files = files_in(whole, (".npz",))
+        return {name: [Entry(file, name) for file in files] for name in arrays.load_npz(files[0])}
     name, file = _split(graph, signature, text)
     path = Path(file)
+    if os.path.isdir(path):
+        return {name: [Entry(file, name) for file in files_in(path)]}
     entry = name
     if path.suffix != ".npz" and ".npz:" in file and not path.exists():
         head, _, entry = file.rpartition(":")
         path = Path(head)
-    if path.suffix != ".npz":
-        return {name: arrays.load_npy(path)}
-    entries = arrays.load_npz(path)
-    if entry == name and entry not in entries and len(entries) == 1:
-        return {name: next(iter(entries.values()))}
-    if entry not in entries:
-        raise FormatError(
-            f"no entry {entry!r}",
-            asked=path.name,
-            expected=", ".join(map(repr, entries)) or "some entry",
-            found=repr(entry),
-            hint=near_miss(entry, entries),
-        )
-    return {name: entries[entry]}
+    if path.suffix == ".npz" and entry == name:
+        entries = arrays.load_npz(path)
+        if entry not in entries and len(entries) == 1:
+            return {name: next(iter(entries.values()))}
+    return {name: Entry(path, entry).load()}
 
 
 def _split(graph: Graph, signature: Signature | None, text: str) -> tuple[str, str]:
@@ -160,7 +168,7 @@ def _split(graph: Graph, signature: Signature | None, text: str) -> tuple[str, s
 
 
 def _feed(text: str) -> str:
-    if "=" not in text and Path(text).suffix != ".npz":
+    if "=" not in text and Path(text).suffix != ".npz" and not os.path.isdir(text):
         raise argparse.ArgumentTypeError(
             f"a feed without a name: expected NAME=FILE, or FILE.npz, found {text!r}"
         )
