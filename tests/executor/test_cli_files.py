@@ -203,3 +203,60 @@ def test_bench_takes_sizes_from_feeds_and_names_those_it_lacks(tmp_path: Path, c
     assert "runs/s, 2 at a time" in out
     assert main(arguments) == 4
     assert "--size n=N" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------ info
+
+
+def test_info_tells_what_runs_take_once_sizes_are_known(tmp_path: Path, capsys: Any) -> None:
+    model = trained(tmp_path)
+    assert main(["info", str(model), "--json"]) == 0
+    costs = json.loads(capsys.readouterr().out)["costs"]
+    assert costs["serve"] == {"operations": None, "memory": None, "unknown_sizes": ["n"]}
+    found = []
+    for n in (8, 16):
+        assert main(["info", str(model), "--json", f"--size=n={n}"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["costs"])
+    small, large = found
+    for name in ("serve", "train"):
+        assert small[name]["operations"] < large[name]["operations"]
+        assert small[name]["memory"]["peak_bytes"] < large[name]["memory"]["peak_bytes"]
+    assert small["serve"]["operations"] < small["train"]["operations"]
+    assert main(["info", str(model), "--size=n=8"]) == 0
+    operations = small["serve"]["operations"]
+    assert f"serve  {operations:,} operations, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("length", [1, 10])
+def test_operations_of_loops_and_products_are_those_of_theory(
+    length: int, tmp_path: Path, capsys: Any
+) -> None:
+    n = 50
+    with sad.Graph() as graph:
+        a = sad.placeholder("float32", (n, n), name="a")
+        sad.scan(lambda c, _: (c @ a, None), a, length=length, name="power")
+        graph.signature("power", {"a": a}, {"p": graph["power"]})
+    graph.save(tmp_path / "g.sad")
+    assert main(["info", str(tmp_path / "g.sad"), "--json"]) == 0
+    counted = json.loads(capsys.readouterr().out)["costs"]["power"]["operations"]
+    product = length * 2 * n**3
+    assert product <= counted <= product + (length + 1) * 6 * n**2
+
+
+def test_a_choice_counts_its_costliest_branch(tmp_path: Path, capsys: Any) -> None:
+    counts = []
+    for inner in (1, 2):
+        with sad.Graph() as graph:
+            a = sad.placeholder("float32", (30, 30), name="a")
+
+            def power(x: Any, inner: int = inner) -> Any:
+                for _ in range(inner):
+                    x = x @ x
+                return x
+
+            y = sad.cond(sad.sum(a) > 0, power, lambda x: x, a)
+            graph.signature("choice", {"a": a}, {"y": y})
+        graph.save(tmp_path / "g.sad")
+        assert main(["info", str(tmp_path / "g.sad"), "--json"]) == 0
+        counts.append(json.loads(capsys.readouterr().out)["costs"]["choice"]["operations"])
+    assert 2 * 30**3 <= counts[1] - counts[0] <= 2 * 30**3 + 3 * 30**2

@@ -14,6 +14,9 @@ from staticad_schema.errors import shown
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType, nbytes
 
+from . import sized
+from .costs import costs
+
 
 def add_parser(subparsers: Any) -> None:
     """Declare the command."""
@@ -23,13 +26,15 @@ def add_parser(subparsers: Any) -> None:
         description="Say what a graph takes, gives, holds and is made of.",
     )
     parser.add_argument("file", type=Path, help="the graph's .sad file")
+    sized.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace) -> None:
-    """Print the description.  Raises FormatError, OSError."""
-    description = describe(load(options.file))
+    """Print the description.  Raises StaticadError, OSError."""
+    graph: Graph = load(options.file)
+    description = {**describe(graph), "costs": _costs(graph, sized.given(options))}
     if options.json:
         print(json.dumps(description, indent=2))
     else:
@@ -74,6 +79,18 @@ def describe(graph: Graph) -> dict[str, Any]:
     }
 
 
+def _costs(graph: Graph, sizes: dict[str, int]) -> dict[str, Any]:
+    """What a run of each signature takes; without any, of all outputs and effects."""
+    if graph.signatures:
+        return {
+            s.name: costs(graph, list(s.outputs.values()), list(s.effects), sizes)
+            for s in graph.signatures.values()
+        }
+    values = [graph.value(name) for name in describe(graph)["outputs"]]
+    effects = [i for i, n in enumerate(graph.nodes) if n.name is not None and not n.types]
+    return {"all outputs": costs(graph, values, effects, sizes)}
+
+
 def _type(type_: TensorType) -> dict[str, Any]:
     return {
         "dtype": type_.dtype.name,
@@ -108,6 +125,14 @@ def _lines(description: dict[str, Any]) -> list[str]:
     lines += [f"  {count:6d}  {name}" for name, count in description["ops"].items()]
     lines.append("sizes:")
     lines += [f"  {name.replace('_', ' ')}  {n:,}" for name, n in description["sizes"].items()]
+    lines.append("costs:")
+    for name, cost in description["costs"].items():
+        if cost["unknown_sizes"]:
+            known = f"known with {' '.join(f'--size {s}=N' for s in cost['unknown_sizes'])}"
+        else:
+            peak = cost["memory"]["peak_bytes"]
+            known = f"{cost['operations']:,} operations, {peak:,} bytes at the worst moment"
+        lines.append(f"  {shown(name)}  {known}")
     return lines
 
 
