@@ -26,6 +26,7 @@ from staticad_schema.op import OPS
 from staticad_schema.sites import asking
 from staticad_schema.types import REAL_OF, Array
 
+from ..options import flag
 from . import arguments
 from .complex_step import complex_step as step_along
 from .forward import jvp
@@ -86,6 +87,7 @@ def check_gradients(
     """
     asked = "check_gradients"
     with asking(asked, keeps=True):
+        flag("complex_step", complex_step)
         targets = arguments.handles(ys, "ys", asked)
         sources = arguments.handles(xs, "xs", asked)
         given = arguments.common_graph([*targets, *sources], asked)
@@ -106,7 +108,7 @@ def check_gradients(
         arguments.refuse_randomness(graph, targets, run)
         with Session(graph, variables=variables) as session:
             point = _Point(graph, session, sources, dict(feeds or {}), run, step, rtol, atol)
-            point.exact = bool(complex_step)
+            point.exact = complex_step
             rng = np.random.default_rng(seed)
             comparisons: list[Comparison] = []
             for _ in range(projections):

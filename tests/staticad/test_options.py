@@ -45,6 +45,30 @@ OPERANDS: dict[str, tuple[Any, ...]] = {
 }
 """Operands of the functions for which matrices do not do."""
 
+
+def square() -> tuple[Any, ...]:
+    """A scalar of a graph, and what it is a function of."""
+    x = sad.constant(np.ones(3))
+    return sad.sum(x * x), x
+
+
+def vector() -> tuple[Any, ...]:
+    """A vector of a graph, and what it is a function of."""
+    x = sad.constant(np.ones(3))
+    return x * x, x
+
+
+TENSORS: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "check_gradients": square,
+    "divergence": vector,
+    "hessian": square,
+    "jacobian": vector,
+    "laplacian": square,
+}
+"""Those of functions of tensors that a graph has."""
+
+TRANSFORMS = {"grad", "jacfwd", "jacrev", "value_and_grad"}
+
 SEVERAL = {
     "pool1d": (IMAGE[0], 2),
     "pool2d": (IMAGE, 2),
@@ -59,6 +83,10 @@ MODES = {"interpolate": {"mode": "linear"}}
 
 def operands(name: str) -> tuple[Any, ...]:
     """What the function can be called with."""
+    if name in TENSORS:
+        return TENSORS[name]()
+    if name in TRANSFORMS:
+        return (lambda x: x,)
     if name in OPERANDS:
         return OPERANDS[name]
     if name in GATES:
