@@ -124,7 +124,7 @@ def _timed(device: OpenCLDevice, c: Contraction, recipe: Recipe, repeats: int) -
     memories = {k: device.filled(array) for k, array in enumerate(arrays)}
     places = {pointer: Place(k, 0) for k, pointer in enumerate(sizes)}
     commands = Commands(device, memories, ())
-    run: Callable[[], None] = commands.enqueued(built(device, recipe, places))
+    run: Callable[[], object] = commands.enqueued(built(device, recipe, places))
     run()
     device.runtime.finish()
     seconds = []
