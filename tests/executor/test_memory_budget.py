@@ -222,6 +222,21 @@ def test_too_small_a_budget_says_what_would_do() -> None:
     assert np.isfinite(session.run(fetches[0], {x: np.zeros((2, 64), F32)}))
 
 
+def test_a_loop_that_keeps_too_much_is_told_how_to_keep_less() -> None:
+    def slope(**way: Any) -> Any:
+        with sad.Graph():
+            x = sad.placeholder("float32", (64,), name="x")
+            last, _ = sad.scan(lambda c, _: (sad.sin(c) * 1.01, None), x, length=10_000, **way)
+            return sad.gradients(sad.sum(last), x)
+
+    much, little = slope(), slope(recompute_every=100)
+    with pytest.raises(sad.PlanError) as raised:
+        sad.Session(much[0].graph, memory_budget=200_000).run(much, {"x": np.ones(64, F32)})
+    check_parts(raised.value, slope)
+    assert "recompute_every= of scan" in str(raised.value)
+    sad.Session(little[0].graph, memory_budget=200_000).run(little, {"x": np.ones(64, F32)})
+
+
 def test_a_plan_within_its_budget_is_the_plan_without_one() -> None:
     graph, fetches, _ = network(2)
     session = sad.Session(graph, rewrites=("exact", "stable", "-flat_updates"))

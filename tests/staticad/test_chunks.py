@@ -102,6 +102,20 @@ def test_memory_of_derivatives_is_that_of_the_carries_that_are_kept() -> None:
     assert little <= carries * 500
 
 
+@pytest.mark.parametrize("order", ["gradient", "along"])
+def test_a_hundred_thousand_steps_need_the_square_root_of_their_carries(order: str) -> None:
+    """What is predicted: a gradient, and how one changes along a direction."""
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (64,), name="x")
+        last, _ = sad.scan(
+            lambda c, _: (sad.sin(c) * 1.01, None), x, length=100_000, recompute_every=316
+        )
+        total = sad.sum(last)
+        slopes = sad.gradients(total, x) if order == "gradient" else sad.hvp(total, x, sad.ones(64))
+    needed = sad.Session(graph, device="numpy").memory(slopes).scratch_bytes
+    assert needed <= 4 * 64 * 316 * (3 if order == "gradient" else 6)
+
+
 @pytest.mark.parametrize("length", [0, 2, 3, 7, "n"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("way", [{}, {"unroll": 2}, {"recompute_every": 2}])

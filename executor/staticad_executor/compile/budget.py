@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from staticad_schema.errors import PlanError, shown
 from staticad_schema.types import nbytes
 
-from ..plan import Plan, memory_use
+from ..plan import MemoryUse, Plan, memory_use
 from .bind import Bound, bind, pending
 from .lifetimes import Lifetimes
 from .recompute import costs, lower
@@ -99,5 +99,15 @@ def _too_small(plan: Plan, bound: Bound, given: int, budget: int) -> PlanError:
             else ""
         ),
         site=largest.site if largest is not None else None,
-        hint="session.memory(fetches, sizes) of a session without a budget lists what a run needs",
+        hint=_advice(largest),
     )
+
+
+def _advice(largest: MemoryUse | None) -> str:
+    """What can be done where the largest value does not fit."""
+    if largest is not None and largest.op == "scan":
+        return (
+            "where a loop keeps this for a derivative, recompute_every= of scan and fori_loop keeps"
+            " one carry of so many; the square root of the length needs least"
+        )
+    return "session.memory(fetches, sizes) of a session without a budget lists what a run needs"
