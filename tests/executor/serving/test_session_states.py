@@ -81,8 +81,9 @@ class Sessions(RuleBasedStateMachine):
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
         if self.kept:
-            for session, held in zip(self.pair, data.draw(st.sampled_from(self.kept)), strict=True):
-                session.restore(held)
+            # One from before the graph grew fits neither.
+            held = data.draw(st.sampled_from(self.kept))
+            self.same(lambda session: session.restore(held[self.pair.index(session)]))
 
     @rule()
     def exchange_by_files(self) -> None:
