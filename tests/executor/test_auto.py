@@ -11,6 +11,7 @@ import staticad as sad
 from staticad_executor import chosen
 from staticad_executor.compile import bind, mix, structure
 from staticad_executor.compile.bind import pending
+from staticad_executor.devices.base import HOST
 from staticad_executor.devices.opencl.device import restricted_device
 from staticad_executor.devices.opencl.discovery import found_devices
 
@@ -123,3 +124,22 @@ def test_what_counts_as_large(build: Any, sizes: tuple[int, int], taken: bool) -
     bound = bind(made.grouped, pending(made.program), [sizes])
     flags = mix.taken(bound)
     assert (flags is not None) == taken
+
+
+def test_on_the_processor_products_go_along_only_where_much_leaves_them() -> None:
+    def flags(left: tuple[int, int], right: tuple[int, int], space: str) -> bytes | None:
+        with sad.Graph() as graph:
+            x = sad.placeholder("float32", ("m", "k"), name="x")
+            w = sad.placeholder("float32", ("k", "n"), name="w")
+            sad.nn.relu(x @ w)
+        value = graph.nodes[-1].start
+        made = structure(graph, [value], [], {x.id: x.type, w.id: w.type})
+        return mix.taken(bind(made.grouped, pending(made.program), [left, right]), space)
+
+    # Many operations, few results: BLAS is as fast, and its threads would be in a device's way.
+    assert flags((128, 1024), (1024, 1024), "opencl:0") is not None
+    assert flags((128, 1024), (1024, 1024), HOST) is None
+    for space in ("opencl:0", HOST):
+        assert flags((512, 1024), (1024, 1024), space) is not None
+        assert flags((512, 8), (8, 512), space) is not None
+        assert flags((16, 64), (64, 64), space) is None

@@ -19,6 +19,7 @@ from staticad_schema.errors import PlanError
 from staticad_schema.graph import Graph
 from staticad_schema.types import TensorType
 
+from ..devices.base import HOST
 from ..devices.numpy import NumpyDevice
 from ..plan import Plan
 from ..program import Arena, Program, Source
@@ -115,7 +116,9 @@ class Structure:
             flags = None if auto is None or self.budget is not None else taken(bound)
             if auto is not None and flags is not None and self.elsewhere is not None:
                 device = auto()
-                if device is not None:
+                if device is not None and device.space == HOST:
+                    flags = taken(bound, HOST)
+                if device is not None and flags is not None:
                     return self.elsewhere(device, flags).plan(source_shapes)
             plan = self._finish(bound)
             if self.budget is None:
@@ -274,7 +277,7 @@ def _structure(
         known = {**devices.elsewhere, device.name: device}
         there = Devices(device.name, known, devices.meant, None, flags)
         made = _structure(program, there, threads, report, rewrites, budget)
-        return replace(made, about=(told(device.name, flags),))
+        return replace(made, about=(told(device.name, device.space, flags),))
 
     return Structure(
         grouped, pending(program), threads, report, scalars, runs, devices, budget,
