@@ -8,7 +8,7 @@ PROTOS = $(wildcard schema/staticad_schema/*.proto)
 PROTOC = $(BIN)/python -m grpc_tools.protoc -I schema $(PROTOS)
 
 .DEFAULT_GOAL := help
-.PHONY: install clients demo test test-all check proto docs golden bench wheel clean help
+.PHONY: install clients demo test test-all oclgrind check proto docs golden bench wheel clean help
 
 install: .venv/.installed ## create .venv and install staticad in it, editable, with all tools
 
@@ -41,6 +41,24 @@ test: .venv/.installed .venv-clients/.installed ## run the tests, except those m
 
 test-all: .venv/.installed .venv-clients/.installed ## run all tests, also the slow ones
 	$(BIN)/python -m pytest -n 2 -q -m ""
+
+# Its check of memory does not know what optimized code has, and its contexts each begin the file of a
+# log anew: what it prints is read after each test instead. Caches would give other code.
+OCLGRIND_TESTS ?= $(addprefix tests/executor/opencl/test_,$(addsuffix .py,axes convolution elementwise \
+	halves places pooling products rows scatter small sorting special)) tests/ops/test_every_device.py::test_M14_float32_is_as_on_numpy
+OCLGRIND_ICD ?= $(firstword $(wildcard /usr/lib/oclgrind/liboclgrind-rt-icd.so /usr/local/lib/liboclgrind-rt-icd.so))
+oclgrind: export OCLGRIND_BUILD_OPTIONS = -cl-opt-disable
+oclgrind: export OCLGRIND_CHECK_API = 1
+oclgrind: export OCLGRIND_DATA_RACES = 1
+oclgrind: export OCLGRIND_UNINITIALIZED = 1
+oclgrind: export OCL_ICD_VENDORS = $(CURDIR)/.cache/oclgrind
+oclgrind: export PYOPENCL_NO_CACHE = 1
+oclgrind: export STATICAD_CACHE = off
+oclgrind: export STATICAD_TEST_OPENCL = Oclgrind
+oclgrind: .venv/.installed ## run kernels in oclgrind (a package of Debian), which finds races and unwritten memory
+	@test -n "$(OCLGRIND_ICD)" || { echo "oclgrind is not here: apt install oclgrind"; exit 1; }
+	@mkdir -p .cache/oclgrind && echo $(OCLGRIND_ICD) > .cache/oclgrind/oclgrind.icd
+	$(BIN)/python -m pytest -n 2 -q -m "" -p tests.oclgrind $(OCLGRIND_TESTS)
 
 check: .venv/.installed ## check format, lint, types, architecture, and that generated files are current
 	$(BIN)/ruff format --check .
