@@ -5,14 +5,17 @@ Arithmetic, comparisons, casts, whatever only moves elements, and random bits ar
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from staticad_schema.op import Op
-from staticad_schema.types import FLOAT32, FLOAT64, KINDS, Array, DType
+from staticad_schema.types import FLOAT16, FLOAT32, FLOAT64, KINDS, Array, DType
 
 from .every import EPS
+from .running import meaning
 from .samples import Sample
 from .test_every_special import PATTERNS
 
@@ -41,8 +44,8 @@ SPECIAL_FUNCTIONS = frozenset(
     {
         "beta", "beta_density", "betainc", "betaincc", "betaln", "digamma", "erfcinv", "erfcx",
         "erfinv", "exp1", "expi", "exprel", "gamma", "gamma_density", "gammainc", "gammaincc",
-        "gammaln", "iv", "ive", "jv", "kv", "kve", "log_ndtr", "ndtri", "ndtri_exp",
-        "normal_hazard", "polygamma", "polygamma_step", "riemann_zeta", "zeta",
+        "gammaln", "iv", "ive", "jv", "kv", "kve", "log_gamma_quantile", "log_ndtr", "ndtri",
+        "ndtri_exp", "normal_hazard", "polygamma", "polygamma_step", "riemann_zeta", "zeta",
     }
 )  # fmt: skip
 """Computed in float64 on both sides, and rounded once: only float64 shows how they differ.  How
@@ -55,6 +58,8 @@ EXTREMA = frozenset(
     }
 )  # fmt: skip
 """Of zeros of both signs they give either."""
+UNDERFLOWING = frozenset({"betainc", "gamma_density", "gammainc"})
+"""Of parameters below the normal numbers SciPy makes 0, where 1 or infinity is right."""
 UNDEFINED = MappingProxyType(
     {
         "jv": "SciPy loses the phase of large numbers, the device does not",
@@ -76,9 +81,26 @@ def units_of(definition: Op, dtype: DType) -> float:
     return 1.0 if definition.name in SPECIAL_FUNCTIONS else 0.0
 
 
-def differs(definition: Op, found: Array, expected: Array) -> bool:
+MOVED = 2e-13
+"""How far rounding within a special function of float64 moves its operands, relatively."""
+
+
+def moved(definition: Op, attributes: Mapping[str, Any], operands: Sequence[Array]) -> Array:
+    """How far a special function goes where its operands, of float64, are moved so far."""
+    (exact,) = meaning(definition, operands, attributes)
+    largest = np.zeros_like(exact)
+    with np.errstate(all="ignore"):
+        for k, x in enumerate(operands):
+            for side in (1 + MOVED, 1 - MOVED, 1 + 2.0**-52, 1 - 2.0**-52):
+                beside = (*operands[:k], x * side, *operands[k + 1 :])
+                change = np.abs(meaning(definition, beside, attributes)[0] - exact)
+                largest = np.maximum(largest, np.where(np.isfinite(change), change, 0.0))
+    return largest
+
+
+def differs(definition: Op, found: Array, expected: Array, allowed: Array | float = 0.0) -> bool:
     """Whether a result is not NumPy's: by more than it may be, relatively; where elements are
-    sums, relatively to the largest of them."""
+    sums, relatively to the largest of them.  Or by what is allowed beside that."""
     if (found.dtype, found.shape) != (expected.dtype, expected.shape):
         return True
     if KINDS[found.dtype] not in ("float", "complex"):
@@ -94,19 +116,23 @@ def differs(definition: Op, found: Array, expected: Array) -> bool:
         scale = np.abs(b)
         if definition.name in SUMS | CANCELLING and finite.size:
             scale = np.broadcast_to(finite.max(), b.shape)
-        least = float(np.finfo(np.float32).smallest_subnormal)
+        own = np.float16 if found.dtype == FLOAT16 else np.float32
+        least = float(np.finfo(own).smallest_subnormal)
         with np.errstate(invalid="ignore"):
-            close |= np.isfinite(a) & (np.abs(a - b) <= count * (eps * scale + least))
+            bound = np.maximum(count * (eps * scale + least), allowed)
+            close |= np.isfinite(a) & (np.abs(a - b) <= bound)
     signs = (a == 0) & (b == 0) & (np.signbit(a.real) != np.signbit(b.real))
     # Where numbers leave the range on the way, and where zeros tie, either sign is right.
     either = definition.name in SPECIAL_FUNCTIONS | EXTREMA | {"linear_recurrence"}
     return not bool(close.all()) or bool(signs.any() and not either)
 
 
-def patterns_for(name: str) -> tuple[tuple[float, ...], ...]:
+def patterns_for(name: str, dtype: DType) -> tuple[tuple[float, ...], ...]:
     """The special numbers for which an op has one result, however it is computed."""
     if name in UNDEFINED:
         return ()
+    if name in UNDERFLOWING and dtype == FLOAT64:
+        return tuple(p for p in PATTERNS if not any(0 < abs(x) < 1e-307 for x in p))
     if name in CONVOLUTIONS:
         # What lies in no window, or in the padding, is 0 times a weight, or is nothing.
         return tuple(p for p in PATTERNS if np.isfinite(p).all() and max(map(abs, p)) < 2)

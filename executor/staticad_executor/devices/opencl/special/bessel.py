@@ -43,7 +43,7 @@ double special_jv(const double x, const int n) {
   if (a * a < 4.0 * (n + 1.0)) return flip * special_bessel_series(a, n, -1.0);
   double before = 0.0, here = 0.0;
   if (a > 25.0 && a > n) {
-    const double sine = sin(a), cosine = cos(a), scale = 1.0 / sqrt(3.141592653589793 * a);
+    const double sine = sin(a), cosine = cos(a), scale = 0.5641895835477563 / sqrt(a);
     for (int k = 0; k < 2; ++k) {
       double odd;
       const double even = special_hankel(a, k, 1, &odd);
@@ -87,7 +87,7 @@ double special_iv(const double x, const int n) {
   else if (a > 30.0 + 0.5 * n * n) {
     const double root = exp(0.5 * fmin(a, 2000.0));
     double odd;
-    value = root * (root * (special_hankel(a, n, 0, &odd) / sqrt(6.283185307179586 * a)));
+    value = root * (root * (special_hankel(a, n, 0, &odd) / (2.5066282746310002 * sqrt(a))));
   } else value = special_bessel_series(a, n, 1.0);
   return n % 2 ? copysign(value, x) : value;
 }
@@ -99,7 +99,7 @@ double special_ive(const double x, const int n, const int order) {
   if (isinf(a)) return flip * 0.0;
   if (order == 0) {
     double odd;
-    if (a > 30.0) return flip * (special_hankel(a, n, 0, &odd) / sqrt(6.283185307179586 * a));
+    if (a > 30.0) return flip * (special_hankel(a, n, 0, &odd) / (2.5066282746310002 * sqrt(a)));
     return flip * (special_bessel_series(a, n, 1.0) * exp(-a));
   }
   const double reach = 45.0 / fmax(a, 1e-300);

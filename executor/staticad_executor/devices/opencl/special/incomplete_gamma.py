@@ -172,7 +172,7 @@ double special_gamma_density(const double a, const double x, const int order) {
   const double weight = special_poisson(a, x);
   if (order == 0) {
     if (a == 0.0) return 0.0;
-    if (a >= 10.0 || x > 500.0 || a < 1e-300) return weight == 0.0 ? 0.0 : weight * (a / x);
+    if (a >= 10.0 || x > 500.0 || a < 1e-300) return weight == 0.0 ? 0.0 : weight * (a / fabs(x));
     // Without the factor a: below 1 the power is large where the function is.
     return pow(x, a - 1.0) * exp(-x) / special_gamma(a);
   }
