@@ -14,7 +14,7 @@ import numpy as np
 
 from staticad_schema.op import OPS
 from staticad_schema.ops.arithmetic import float_power
-from staticad_schema.types import FLOAT16, KINDS, REAL_OF, WIDENED, Array, DType, TensorType
+from staticad_schema.types import KINDS, REAL_OF, WIDENED, Array, DType, TensorType
 
 from .cost import nanoseconds
 from .meaning import meaning
@@ -267,14 +267,10 @@ def _clip(x: Array, low: Array, high: Array, out: Array) -> None:
 
 
 def _relu(x: Array, out: Array) -> None:
-    zero = _ZEROS[x.dtype]
-    if x.dtype == FLOAT16:
-        # Of zeros it takes the first, and processors the second: no sign is left in any dtype.
-        np.maximum(zero, x, out=out)
-    elif out.size < MANY_ELEMENTS:
-        np.maximum(x, zero, out=out)
+    if out.size < MANY_ELEMENTS:
+        np.maximum(x, _ZEROS[x.dtype], out=out)
     else:
-        _maximum(x, zero, out)
+        _maximum(x, _ZEROS[x.dtype], out)
 
 
 _ZEROS = {dtype: np.zeros((), dtype) for dtype in KINDS}
