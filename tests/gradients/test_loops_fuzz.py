@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import random
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,7 @@ from hypothesis import strategies as st
 
 import staticad as sad
 from staticad_schema import decode, encode
+from tests.devices import opencl_label
 
 Program = tuple[Any, ...]
 """("x",), ("w",), ("sin", p), ("add", p, q), ("mul", p, q), and with bodies of the carry, which
@@ -131,3 +137,69 @@ def test_random_programs(program: Program, at: tuple[float, float]) -> None:
     with sad.Session(again, device="numpy") as session:
         for a, b in zip(session.run([f.name for f in fetches], feeds), found, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def drawn(rng: random.Random, depth: int) -> Program:
+    """A program of constructs so deep within each other."""
+    if not depth:
+        return (rng.choice("xw"),)
+    inner = drawn(rng, depth - 1)
+    beside = drawn(rng, rng.randrange(depth))
+    return rng.choice(
+        [
+            ("sin", inner),
+            ("mul", inner, beside),
+            ("cond", inner, beside),
+            ("cond", beside, inner),
+            ("while", rng.randrange(4), inner),
+            ("scan", rng.randrange(4), inner, rng.random() < 0.5),
+        ]
+    )
+
+
+CHILD = """
+import sys
+import numpy as np
+from staticad_executor import Session
+from staticad_schema import load
+assert not any(name.split(".")[0] == "staticad" for name in sys.modules)
+names = sys.argv[3].split(",")
+with Session(load(sys.argv[1]), device=sys.argv[4]) as session:
+    found = session.run(names, {"x": 0.4, "w": 0.9}), session.run(names, {"x": 0.83, "w": 0.31})
+np.save(sys.argv[2], found)
+"""
+
+
+def test_many_programs_in_one_file_run_elsewhere_and_on_opencl(tmp_path: Path) -> None:
+    """To the bits of this process on each device; on OpenCL, close to those of NumPy."""
+    rng = random.Random(7)
+    programs = [drawn(rng, 1 + k % 3) for k in range(8)]
+    with sad.Graph() as graph:
+        x = sad.placeholder("float64", (), name="x")
+        w = sad.placeholder("float64", (), name="w")
+        names = []
+        for k, program in enumerate(programs):
+            y = built(program, x, w)
+            first = sad.gradients(y, [x, w], unconnected="zero")
+            (second,) = sad.gradients(first[0] + 2 * first[1], x, unconnected="zero")
+            for part, value in enumerate([y, *first, second]):
+                names.append(sad.identity(value, name=f"p{k}_{part}").name)
+    graph.save(tmp_path / "programs.sad")
+    found = {}
+    for device in ("numpy", opencl_label()):
+        with sad.Session(graph, device=device) as session:
+            here = [session.run(names, {"x": a, "w": b}) for a, b in ((0.4, 0.9), (0.83, 0.31))]
+        target = str(tmp_path / "found.npy")
+        subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path / "programs.sad"), target, ",".join(names),
+             device],
+            check=True, env={**os.environ, "PYTHONPATH": ":".join(p for p in sys.path if p)},
+            cwd=tmp_path,
+        )  # fmt: skip
+        np.testing.assert_array_equal(np.load(target), here)
+        found[device] = np.array(here)
+    on_numpy, on_opencl = found.values()
+    np.testing.assert_allclose(on_opencl, on_numpy, rtol=1e-12, atol=1e-13)
+    for k, program in enumerate(programs):
+        expected = [plain(program, 0.4, 0.9), plain(program, 0.83, 0.31)]
+        np.testing.assert_allclose(on_numpy[:, 4 * k], expected, rtol=1e-12, atol=1e-14)
