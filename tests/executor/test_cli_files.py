@@ -70,7 +70,7 @@ def test_strip_keeps_what_inference_needs(tmp_path: Path) -> None:
         f"--save-checkpoint={tmp_path / 'small.safetensors'}",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "2 of" in done.stdout
+    assert "1 of 2 (without train) signatures" in done.stdout
     kept = sad.load(small)
     assert list(kept.variable_specs) == ["w", "shift"]
     assert list(kept.signatures) == ["serve"]
@@ -96,6 +96,30 @@ def test_strip_drops_effects_and_gradients_of_signatures(tmp_path: Path) -> None
     assert (tmp_path / "again.sad").read_bytes() == small.read_bytes()
 
 
+def test_strip_keeps_state_that_inference_writes_and_slopes_that_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    with sad.Graph() as graph:
+        x = sad.placeholder("float32", (), name="x")
+        state = sad.variable(1.0, name="state")
+        energy = x * x * state
+        (force,) = sad.gradients(energy, x)
+        step = state.assign_add(x)
+        graph.signature("next", {"x": x}, {"energy": energy, "state": step}, [step])
+        graph.signature("forces", {"x": x}, {"force": force})
+    graph.save(tmp_path / "g.sad")
+    given = ["strip", str(tmp_path / "g.sad"), f"--output={tmp_path / 's.sad'}"]
+    assert main(given) == 0
+    kept = staticad_schema.load(tmp_path / "s.sad")
+    assert list(kept.signatures) == ["next"]
+    assert len(kept.signatures["next"].effects) == 1
+    assert not any(node.forward_site for node in kept.nodes)
+    assert main([*given, "--signature=forces"]) == 0
+    kept = staticad_schema.load(tmp_path / "s.sad")
+    assert list(kept.signatures["forces"].outputs) == ["force"]
+    assert not any(node.definition.effect == "writes" for node in kept.nodes)
+
+
 def test_strip_without_signatures_keeps_named_results(tmp_path: Path, capsys: Any) -> None:
     with sad.Graph(seed=0) as graph:
         x = sad.placeholder("float32", (), name="x")
@@ -108,7 +132,7 @@ def test_strip_without_signatures_keeps_named_results(tmp_path: Path, capsys: An
     kept = sad.load(tmp_path / "s.sad")
     assert kept["loss"].eval(sad.Session(kept), {"x": 3.0}) == 9.0
     assert list(kept.variable_specs) == ["w"]
-    assert "(without SGD/step, alone)" in capsys.readouterr().out
+    assert "1 of 3 (without SGD/step, alone) variables" in capsys.readouterr().out
 
 
 def test_strip_says_what_is_wrong(tmp_path: Path, capsys: Any) -> None:
@@ -117,7 +141,8 @@ def test_strip_says_what_is_wrong(tmp_path: Path, capsys: Any) -> None:
     assert "no signature 'nope'" in capsys.readouterr().err
     assert main(["strip", str(model), out, "--fetch=nope"]) == 4
     with sad.Graph() as graph:
-        sad.variable(1.0, name="w").assign_add(1.0)
+        w = sad.variable(1.0, name="w")
+        sad.gradients(w * w, w)
     graph.save(tmp_path / "only.sad")
     assert main(["strip", str(tmp_path / "only.sad"), out]) == 4
     assert "nothing is left" in capsys.readouterr().err

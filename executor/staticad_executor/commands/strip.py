@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from staticad_schema.codec import load, save
 from staticad_schema.declarations import Signature, VariableSpec
-from staticad_schema.errors import PlanError
+from staticad_schema.errors import PlanError, shown
 from staticad_schema.graph import Graph
 
 from ..fetches import find
@@ -23,12 +23,16 @@ def add_parser(subparsers: Any) -> None:
         help="keep what inference needs",
         description="Write a graph of what outputs need: without gradients, optimizers and their "
         "state. Outputs are those of signatures, or what is fetched, or else the named values that "
-        "nothing uses; signatures lose their effects, and outputs that need gradients.",
+        "nothing uses; signatures lose the effects and outputs that need gradients.",
     )
     parser.add_argument("file", type=Path, help="the graph's .sad file")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="a .sad file")
     parser.add_argument(
-        "--signature", action="append", default=[], metavar="NAME", help="keep it, and no other"
+        "--signature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="keep it, with all its outputs, and no other",
     )
     parser.add_argument(
         "--fetch", action="append", default=[], metavar="NAME", help="keep this value too"
@@ -53,13 +57,19 @@ def execute(options: argparse.Namespace) -> None:
             for name in kept.variable_specs:
                 part.variables[name] = whole.variables[name]
             part.save(options.save_checkpoint)
-    dropped = [name for name in graph.variable_specs if name not in kept.variable_specs]
     print(
         f"{options.output.name}: {len(kept.nodes)} of {len(graph.nodes)} nodes, "
         f"{len(kept.functions)} of {len(graph.functions)} functions, "
-        f"{len(kept.variable_specs)} of {len(graph.variable_specs)} variables"
-        + (f" (without {', '.join(dropped[:5])}{', …' if dropped[5:] else ''})" if dropped else "")
+        f"{_of(kept.signatures, graph.signatures)} signatures, "
+        f"{_of(kept.variable_specs, graph.variable_specs)} variables"
     )
+
+
+def _of(kept: Collection[str], names: Collection[str]) -> str:
+    """How many of how many, and which ones not."""
+    dropped = [shown(name) for name in names if name not in kept]
+    without = f"{', '.join(dropped[:5])}{', …' if dropped[5:] else ''}"
+    return f"{len(kept)} of {len(names)}" + (f" (without {without})" if dropped else "")
 
 
 def stripped(graph: Graph, signatures: Iterable[str] = (), fetches: Iterable[str] = ()) -> Graph:
@@ -77,12 +87,18 @@ def stripped(graph: Graph, signatures: Iterable[str] = (), fetches: Iterable[str
                 found=repr(name),
             )
     training = _training(graph)
-    outputs: dict[str, dict[str, int]] = {}
+    parts: dict[str, Signature] = {}
     for name, signature in graph.signatures.items():
-        left = {k: v for k, v in signature.outputs.items() if graph.producers[v] not in training}
-        if left and (name in chosen or not chosen):
-            outputs[name] = left
-    wanted = {v for left in outputs.values() for v in left.values()}
+        left = {
+            k: v
+            for k, v in signature.outputs.items()
+            if name in chosen or graph.producers[v] not in training
+        }
+        effects = tuple(i for i in signature.effects if i not in training)
+        if (left or effects) and (name in chosen or not chosen):
+            parts[name] = Signature(name, signature.inputs, left, effects)
+    wanted = {graph.producers[v] for part in parts.values() for v in part.outputs.values()}
+    wanted |= {i for part in parts.values() for i in part.effects}
     for name in fetches:
         value, _ = find(graph, name, "--fetch")
         if value is None:
@@ -92,46 +108,47 @@ def stripped(graph: Graph, signatures: Iterable[str] = (), fetches: Iterable[str
                 expected="the name of a value",
                 found=f"effect {name!r}",
             )
-        wanted.add(value)
+        wanted.add(graph.producers[value])
     if not wanted and not graph.signatures:
         wanted = _named_results(graph, training)
     if not wanted:
         raise PlanError(
-            "nothing is left without gradients and writes",
+            "nothing is left without gradients",
             asked="strip",
-            expected="an output that needs neither: give --fetch NAME",
+            expected="an output that needs none: give --fetch NAME",
             found=", ".join(map(repr, graph.signatures)) or "a graph without named results",
         )
-    return _copy(graph, wanted, outputs)
+    return _copy(graph, wanted, parts)
 
 
 def _training(graph: Graph) -> set[int]:
-    """Nodes that are of derivatives, that write, or that need such a node."""
+    """Nodes that are of derivatives, or that need such a node."""
     found: set[int] = set()
     for index, node in enumerate(graph.nodes):
         needs = {*(graph.producers[v] for v in node.inputs), *node.after}
-        if node.forward_site or node.definition.effect == "writes" or not found.isdisjoint(needs):
+        if node.forward_site or not found.isdisjoint(needs):
             found.add(index)
     return found
 
 
 def _named_results(graph: Graph, training: set[int]) -> set[int]:
-    """Values of named nodes that nothing but training uses."""
+    """Named nodes with values that nothing but training uses."""
     used = {v for i, node in enumerate(graph.nodes) if i not in training for v in node.inputs}
     used |= {spec.initial for spec in graph.variable_specs.values()}
     return {
-        v
+        index
         for index, node in enumerate(graph.nodes)
         if index not in training
         and node.name is not None
+        and node.types
         and node.op not in ("placeholder", "variable")
-        for v in node.outputs
-        if v not in used
+        and node.definition.effect != "writes"
+        and used.isdisjoint(node.outputs)
     }
 
 
-def _copy(graph: Graph, wanted: set[int], outputs: dict[str, dict[str, int]]) -> Graph:
-    """The nodes behind the wanted values with what they need: variables, bodies, signatures."""
+def _copy(graph: Graph, wanted: set[int], parts: dict[str, Signature]) -> Graph:
+    """The wanted nodes with what they need: nodes, variables, bodies."""
     nodes, functions = _needed(graph, wanted)
     out = Graph(graph.seed)
     out.adopt_sites(graph)
@@ -152,21 +169,22 @@ def _copy(graph: Graph, wanted: set[int], outputs: dict[str, dict[str, int]]) ->
                     spec.name, spec.type, values[spec.initial], spec.trainable, indices[spec.node]
                 )
             )
-    for name, left in outputs.items():
-        needed, _ = _needed(graph, left.values())
-        inputs_of = graph.signatures[name].inputs
+    for name, part in parts.items():
+        roots = {*(graph.producers[v] for v in part.outputs.values()), *part.effects}
+        needed, _ = _needed(graph, roots)
         out.signatures[name] = Signature(
             name,
-            {k: values[v] for k, v in inputs_of.items() if graph.producers[v] in needed},
-            {k: values[v] for k, v in left.items()},
+            {k: values[v] for k, v in part.inputs.items() if graph.producers[v] in needed},
+            {k: values[v] for k, v in part.outputs.items()},
+            tuple(indices[i] for i in part.effects),
         )
     return out
 
 
 def _needed(graph: Graph, wanted: Iterable[int]) -> tuple[set[int], set[str]]:
-    """Indices of nodes and names of bodies."""
-    waiting = [graph.producers[v] for v in wanted]
-    nodes = set(waiting)
+    """Indices of nodes and names of bodies, behind those nodes."""
+    nodes = set(wanted)
+    waiting = list(nodes)
     functions: set[str] = set()
 
     def need(indices: Iterable[int]) -> None:
