@@ -46,7 +46,7 @@ def linearize(ys: Any, xs: Any) -> Callable[[Any], Any]:
 
     ys, xs: as for `vjp`.  What is returned takes tangents nested as xs are, and gives tangents
     nested as ys are; each call adds nodes for one product, which share what the tensors between xs
-    and ys are.  With `sad.vmap` or `sad.map` it takes many tangents at once.
+    and ys are.  With `sad.map` it takes many tangents at once.
 
     >>> import staticad as sad
     >>> with sad.Graph() as graph:
