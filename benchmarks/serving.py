@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,9 @@ def overhead(folder: Path, rounds: int) -> None:
             octets = data.tobytes()
             times = in_turns(
                 rounds,
-                lambda octets=octets: echo(octets),  # type: ignore[misc]
-                lambda data=data: run(data),  # type: ignore[misc]
-                lambda data=data: local(data),  # type: ignore[misc]
+                partial(echo, octets),
+                partial(run, data),
+                partial(local, data),
             )
             words = ("echo", "run there", "run here")
             told = ", ".join(f"{w} {t * 1e6:.0f} µs" for w, t in zip(words, times, strict=True))

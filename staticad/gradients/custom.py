@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from staticad_schema import dims
 from staticad_schema.errors import DTypeError, GraphError, ShapeError, UsageError
 from staticad_schema.graph import Graph as SchemaGraph
 from staticad_schema.handle import Handle
 from staticad_schema.op import CALLERS, OPS, FunctionRef
+from staticad_schema.ops.structured import same
 from staticad_schema.sites import asking
 from staticad_schema.types import INEXACT, TensorType
 
@@ -324,8 +324,7 @@ def _derivative(graph: Graph, asked: str, entry: Any, type_: TensorType, positio
             expected=str(type_),
             found=made.describe(),
         )
-    sizes = zip(made.type.shape, type_.shape, strict=False)
-    if made.type.ndim != type_.ndim or any(dims.same_size(a, b) is False for a, b in sizes):
+    if not same(made.type, type_):
         raise ShapeError(
             "a rule gives a derivative of another shape",
             asked=f"{asked}: derivative {position}",

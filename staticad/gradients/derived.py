@@ -121,13 +121,19 @@ def extracted(
         start = body.taken(source, node, [ids[v] for v in node.inputs])
         for v, own in zip(node.outputs, range(start, start + len(node.types)), strict=True):
             ids.setdefault(v, own)
+    name = free_name(graph, base)
+    made_outputs = tuple(ids[v] for v in outputs)
+    graph.add_function(Function(name, body, tuple(body.inputs), made_outputs))
+    return FunctionRef(name)
+
+
+def free_name(graph: Graph, base: str) -> str:
+    """A name for a body that is not taken, which begins with `base`."""
     count, name = 1, base
     while name in graph.functions:
         count += 1
         name = f"{base}_{count}"
-    made_outputs = tuple(ids[v] for v in outputs)
-    graph.add_function(Function(name, body, tuple(body.inputs), made_outputs))
-    return FunctionRef(name)
+    return name
 
 
 def needed(source: Graph, given: Iterable[int], outputs: Iterable[int]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any
 from staticad_schema.graph import Function, Graph
 from staticad_schema.op import FunctionRef
 
-from .derived import Derived, appended
+from .derived import Derived, appended, free_name
 
 # (the carry, what is given) -> handles of the same graph.
 Step = Callable[[list[Any], list[Any]], Sequence[Any]]
@@ -39,9 +39,6 @@ def entered(
     body = Derived(graph)
     inputs = [body.handle(body.parameter(x.type)) for x in operands]
     outputs = function(inputs[:first], inputs[first:])
-    count, name = 1, base
-    while name in graph.functions:
-        count += 1
-        name = f"{base}_{count}"
+    name = free_name(graph, base)
     graph.add_function(Function(name, body, tuple(body.inputs), tuple(o.id for o in outputs)))
     return FunctionRef(name)

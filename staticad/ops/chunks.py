@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from staticad_schema import dims
 from staticad_schema.dims import Dim
 from staticad_schema.errors import DTypeError, ShapeError, UsageError
+from staticad_schema.ops.structured import same
 
 from .. import dimensions
 from ..gradients.recompute import recompute
@@ -98,14 +98,7 @@ def _following(begin: list[Any], tree: Tree, behind: Any, asked: str) -> list[An
         zip(like(tree, behind, "the carry that fn returns"), begin, strict=True)
     ):
         own = value if hasattr(value, "type") else constant(value, dtype=first.dtype)
-        if (
-            own.type.dtype != first.type.dtype
-            or own.type.ndim != first.type.ndim
-            or any(
-                dims.same_size(a, b) is False
-                for a, b in zip(own.type.shape, first.type.shape, strict=True)
-            )
-        ):
+        if not same(own.type, first.type):
             kind = DTypeError if own.type.dtype != first.type.dtype else ShapeError
             raise kind(
                 "an iteration changes the type of the carry",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import dims
 from ..calls import check_path, result_types
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..op import FunctionRef, Ints, Operand, op
 from ..types import INEXACT, Array, TensorType
+from .structured import same
 
 
 def _results(*operands: Array, arguments: int, others: int, **rest: Any) -> tuple[Array, ...]:
@@ -77,10 +77,7 @@ def _check(name: str, made: Sequence[TensorType], wanted: Sequence[TensorType]) 
                 asked=f"derivative {position}", expected=f"a floating or complex {like}",
                 found=str(found),
             )  # fmt: skip
-        same = found.ndim == like.ndim and all(
-            dims.same_size(a, b) is not False for a, b in zip(found.shape, like.shape, strict=True)
-        )
-        if not same:
+        if not same(found, like):
             raise ShapeError(
                 f"the rule {name!r} gives a derivative of another shape",
                 asked=f"derivative {position}", expected=str(like), found=str(found),
